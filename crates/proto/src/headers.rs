@@ -10,7 +10,7 @@ use crate::json::{is_string, members, string};
 use crate::version::Revision;
 
 /// The headers of the HTTP request that a message came in.
-pub trait Headers {
+pub trait Headers: Sync {
     /// The first value of the header of that name, which is given in lower case.
     fn header(&self, name: &str) -> Option<&[u8]>;
 }

@@ -6,9 +6,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::headers::HeaderParam;
+use crate::json::{ObjectWriter, into_text};
 
 /// Tools on one page of `tools/list`.
 pub const PAGE_SIZE: usize = 100;
@@ -47,8 +48,7 @@ impl std::error::Error for InvalidTool {}
 #[derive(Clone, Debug)]
 pub struct Tool {
     name: String,
-    descriptor: Value,
-    /// The descriptor as JSON text.
+    /// The descriptor.
     json: String,
     /// The same for revisions whose `outputSchema` must be an object schema, where this one is not.
     legacy_json: Option<String>,
@@ -66,8 +66,8 @@ impl Tool {
         name: &str,
         title: Option<&str>,
         description: &str,
-        input_schema: Value,
-        output_schema: Option<Value>,
+        input_schema: &Value,
+        output_schema: Option<&Value>,
         annotations: Annotations,
     ) -> Result<Self, InvalidTool> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -81,30 +81,31 @@ impl Tool {
                 r#"the input schema of {name:?} must be an object schema ("type": "object"): arguments are named (a struct with no fields takes none)"#
             )));
         }
-        let header_params = HeaderParam::find(&input_schema)
+        let header_params = HeaderParam::find(input_schema)
             .map_err(|reason| InvalidTool(format!("the input schema of {name:?}: {reason}")))?;
-        let output_is_object = output_schema.as_ref().is_none_or(|s| s.get("type") == Some(&json!("object")));
+        let output_is_object = output_schema.is_none_or(|s| s.get("type") == Some(&json!("object")));
 
-        let mut descriptor = Map::new();
-        descriptor.insert("name".into(), name.into());
-        if let Some(title) = title {
-            descriptor.insert("title".into(), title.into());
-        }
-        descriptor.insert("description".into(), description.into());
-        descriptor.insert("inputSchema".into(), input_schema);
-        if let Some(schema) = output_schema {
-            descriptor.insert("outputSchema".into(), schema);
-        }
-        if annotations != Annotations::default() {
-            descriptor.insert("annotations".into(), json!(annotations));
-        }
-        let json = Value::Object(descriptor.clone()).to_string();
-        let legacy_json = (!output_is_object).then(|| {
-            let mut legacy = descriptor.clone();
-            legacy.remove("outputSchema");
-            Value::Object(legacy).to_string()
-        });
-        Ok(Self { name: name.into(), descriptor: descriptor.into(), json, legacy_json, header_params })
+        let write = |output_schema: Option<&Value>| {
+            let mut buffer = Vec::new();
+            let mut descriptor = ObjectWriter::begin(&mut buffer);
+            descriptor.value("name", name);
+            if let Some(title) = title {
+                descriptor.value("title", title);
+            }
+            descriptor.value("description", description);
+            descriptor.value("inputSchema", input_schema);
+            if let Some(schema) = output_schema {
+                descriptor.value("outputSchema", schema);
+            }
+            if annotations != Annotations::default() {
+                descriptor.value("annotations", &annotations);
+            }
+            descriptor.end();
+            into_text(buffer)
+        };
+        let json = write(output_schema);
+        let legacy_json = (!output_is_object).then(|| write(None));
+        Ok(Self { name: name.into(), json, legacy_json, header_params })
     }
 
     /// Its name.
@@ -112,9 +113,9 @@ impl Tool {
         &self.name
     }
 
-    /// What `tools/list` says of it.
-    pub fn descriptor(&self) -> &Value {
-        &self.descriptor
+    /// What `tools/list` says of it, as JSON text.
+    pub fn descriptor(&self) -> &str {
+        &self.json
     }
 
     pub(crate) fn json(&self, any_output: bool) -> &str {

@@ -1,0 +1,472 @@
+//! The server as an app holds it: start, stop, tools, broadcast, lifecycle.
+
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, ThreadId};
+use std::time::Duration;
+
+use jumpseat_proto::{Implementation, Offer, check_notification};
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::app::HostApp;
+use crate::builder::{Config, ServerBuilder};
+use crate::connection::{Hub, Sessions};
+use crate::error::{AddToolError, BroadcastError, StartError, StopError};
+use crate::lifecycle::{AppEvent, LifecycleAction, lifecycle_action};
+use crate::limits::Limits;
+use crate::listener::{Addresses, Gauge, Ports, adopt, bind, serve};
+use crate::platform::Platform;
+use crate::status::{Started, TransportInfo};
+use crate::tools::{
+    Arguments, Context, Entry, Registry, Started as Handler, Tool, ToolError, register_builtin,
+};
+use crate::transport::Allowed;
+
+/// `stop` returns within this time, whatever handlers do.
+const STOP_TIMEOUT: Duration = Duration::from_millis(1950);
+
+/// An MCP server inside an app. Clones are handles to the same server, which runs on when they are dropped.
+#[derive(Clone)]
+pub struct Server(Arc<Shared>);
+
+/// What every connection of a server shares.
+pub(crate) struct Shared {
+    app: HostApp,
+    config: Config,
+    tools: Registry,
+    hub: Arc<Hub>,
+    sessions: Sessions,
+    connections: Gauge,
+    websockets: Gauge,
+    streams: Gauge,
+    in_flight: Gauge,
+    requests_total: AtomicU64,
+    run: Mutex<Option<Run>>,
+    /// Held while the server starts or stops, so that it does one after the other.
+    transition: Mutex<()>,
+}
+
+/// A server that runs.
+struct Run {
+    addresses: Addresses,
+    started: Started,
+    stop: oneshot::Sender<()>,
+    /// The thread that serves, and where it says that it has ended. `None` on the caller's runtime.
+    thread: Option<(JoinHandle<()>, mpsc::Receiver<()>)>,
+}
+
+impl Shared {
+    pub(crate) fn app(&self) -> &HostApp {
+        &self.app
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    pub(crate) fn allowed(&self) -> &Allowed {
+        &self.config.allowed
+    }
+
+    pub(crate) fn tools(&self) -> &Registry {
+        &self.tools
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// Open connections.
+    pub(crate) fn connections(&self) -> &Gauge {
+        &self.connections
+    }
+
+    /// Open WebSockets.
+    pub(crate) fn websockets(&self) -> &Gauge {
+        &self.websockets
+    }
+
+    /// Open event streams.
+    pub(crate) fn streams(&self) -> &Gauge {
+        &self.streams
+    }
+
+    /// Requests that are being answered, subscriptions aside.
+    pub(crate) fn in_flight(&self) -> &Gauge {
+        &self.in_flight
+    }
+
+    pub(crate) fn count_request(&self) {
+        self.requests_total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn requests_total(&self) -> u64 {
+        self.requests_total.load(Ordering::Relaxed)
+    }
+
+    fn run(&self) -> MutexGuard<'_, Option<Run>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the server listens, and since when; `None` while it does not run.
+    pub(crate) fn running(&self) -> Option<(Addresses, Started)> {
+        self.run().as_ref().map(|run| (run.addresses.clone(), run.started))
+    }
+}
+
+impl Server {
+    /// Begins to set up a server for `app`; see [`host_app!`](crate::host_app).
+    pub fn builder(app: HostApp) -> ServerBuilder {
+        ServerBuilder::new(app)
+    }
+
+    pub(crate) fn new(app: HostApp, config: Config, platform: &Arc<dyn Platform>) -> Self {
+        let info = Implementation {
+            name: app.id.clone(),
+            title: Some(app.name.clone()),
+            version: app.version_name.clone(),
+        };
+        let server = Self(Arc::new(Shared {
+            tools: Registry::new(Offer::new(&info, config.instructions.as_deref())),
+            app,
+            config,
+            hub: Arc::default(),
+            sessions: Sessions::default(),
+            connections: Gauge::default(),
+            websockets: Gauge::default(),
+            streams: Gauge::default(),
+            in_flight: Gauge::default(),
+            requests_total: AtomicU64::new(0),
+            run: Mutex::new(None),
+            transition: Mutex::new(()),
+        }));
+        if let Err(error) = register_builtin(&server, platform) {
+            tracing::error!("a built-in tool is missing: {error}");
+        }
+        server
+    }
+
+    pub(crate) fn from_shared(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0
+    }
+
+    /// Starts the server on a thread of its own, and returns when clients can connect. A server that runs
+    /// already is left as it is.
+    ///
+    /// # Errors
+    /// When a port is taken, or a socket or the thread cannot be made. Nothing runs then.
+    pub fn start_blocking(&self) -> Result<TransportInfo, StartError> {
+        let _transition = self.transition();
+        self.start_with(self.0.config.ports)?;
+        Ok(self.transport_info())
+    }
+
+    /// [`Server::start_blocking`] for async code. It does not block: binding takes microseconds.
+    ///
+    /// # Errors
+    /// The same.
+    #[allow(clippy::unused_async, reason = "callers await a start, however quick it is")]
+    pub async fn start(&self) -> Result<TransportInfo, StartError> {
+        self.start_blocking()
+    }
+
+    /// Starts the server from another thread, and returns at once. A failure is logged, and is what the
+    /// thread returns.
+    pub fn start_server_async(&self) -> JoinHandle<Result<TransportInfo, StartError>> {
+        let server = self.clone();
+        std::thread::spawn(move || {
+            let started = server.start_blocking();
+            if let Err(error) = &started {
+                tracing::error!("the server did not start: {error}");
+            }
+            started
+        })
+    }
+
+    /// Serves on the caller's tokio runtime until `shutdown` is ready or [`Server::stop`] is called. The
+    /// `listeners` must be bound to 127.0.0.1; the abstract socket is added where there is one.
+    ///
+    /// # Errors
+    /// When a listener is not on 127.0.0.1, a socket cannot be made, or the server runs already.
+    pub async fn serve(
+        &self,
+        listeners: impl IntoIterator<Item = TcpListener>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), StartError> {
+        let (bound, stopped) = {
+            let _transition = self.transition();
+            if self.is_server_running() {
+                return Err(StartError::Running);
+            }
+            let bound = adopt(listeners.into_iter().collect(), &self.0.app.id)?;
+            let (stop, stopped) = oneshot::channel();
+            let (addresses, started) = (bound.addresses.clone(), Started::now());
+            *self.0.run() = Some(Run { addresses, started, stop, thread: None });
+            (bound, stopped)
+        };
+        let shutdown = async {
+            tokio::select! {
+                () = shutdown => {}
+                _ = stopped => {}
+            }
+            *self.0.run() = None;
+        };
+        serve(self.0.clone(), bound, shutdown).await.map_err(StartError::Runtime)
+    }
+
+    /// Stops the server, within 2 s: no new connections, calls in flight get up to 1 s, WebSockets close with
+    /// 1001, event streams end. Called from a handler, it returns at once. It can be started again.
+    ///
+    /// # Errors
+    /// When an inline handler holds the server's thread; it stops when that returns.
+    pub fn stop(&self) -> Result<(), StopError> {
+        let _transition = self.transition();
+        self.stop_running()
+    }
+
+    fn stop_running(&self) -> Result<(), StopError> {
+        let Some(run) = self.0.run().take() else { return Ok(()) };
+        // The other end is gone only when the server has ended by itself.
+        _ = run.stop.send(());
+        let Some((thread, ended)) = run.thread else { return Ok(()) };
+        if thread.thread().id() == current_thread() {
+            return Ok(());
+        }
+        match ended.recv_timeout(STOP_TIMEOUT) {
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Ok(()),
+            Err(RecvTimeoutError::Timeout) => Err(StopError(())),
+        }
+    }
+
+    /// Whether clients can connect.
+    pub fn is_server_running(&self) -> bool {
+        self.0.run().is_some()
+    }
+
+    /// Ports, endpoints, and who is connected; in both states.
+    pub fn transport_info(&self) -> TransportInfo {
+        self.0.transport_info()
+    }
+
+    /// Sends `text` to every WebSocket and event stream, in one order for all. Returns for how many clients
+    /// it was queued.
+    ///
+    /// # Errors
+    /// When `text` is not a JSON-RPC 2.0 notification: an object with a string `method` and no `id`.
+    pub fn broadcast_message(&self, text: impl Into<String>) -> Result<usize, BroadcastError> {
+        let text = text.into();
+        check_notification(&text).map_err(BroadcastError)?;
+        Ok(self.0.hub.broadcast(&text.into()))
+    }
+
+    /// Tells the server what happened to the app, and does what the [`LifecycleConfig`](crate::LifecycleConfig)
+    /// says. Returns what that was, when it is done: a stop may take as long as [`Server::stop`]. What went
+    /// wrong is logged.
+    pub fn app_event(&self, event: AppEvent) -> LifecycleAction {
+        let _transition = self.transition();
+        let action = lifecycle_action(self.0.config.lifecycle, self.is_server_running(), event);
+        match action {
+            LifecycleAction::None => {}
+            LifecycleAction::Start => log("start", self.start_with(self.0.config.ports)),
+            LifecycleAction::Stop => log("stop", self.stop_running()),
+            LifecycleAction::Check => self.check(),
+        }
+        action
+    }
+
+    /// Sees whether the listeners still accept, and binds them anew when they do not.
+    fn check(&self) {
+        let Some((addresses, _)) = self.0.running() else { return };
+        let Some((first, second)) = addresses.ports else { return };
+        let accepts = |port: u16| {
+            let address = SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, port));
+            TcpStream::connect_timeout(&address, Duration::from_millis(250)).is_ok()
+        };
+        if accepts(first) && accepts(second) {
+            return;
+        }
+        tracing::warn!("the listeners were taken away: binding them anew");
+        log("stop", self.stop_running());
+        // Where clients know it, if that can be had.
+        if self.start_with(Ports::Fixed(first, second)).is_err() {
+            log("start", self.start_with(self.0.config.ports));
+        }
+    }
+
+    fn transition(&self) -> MutexGuard<'_, ()> {
+        self.0.transition.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start_with(&self, ports: Ports) -> Result<(), StartError> {
+        if self.is_server_running() {
+            return Ok(());
+        }
+        let bound = bind(self.0.config.tcp.then_some(ports), &self.0.app.id)?;
+        let runtime = runtime(&self.0.config).map_err(StartError::Runtime)?;
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = mpsc::channel();
+        let (shared, addresses) = (self.0.clone(), bound.addresses.clone());
+        let thread = std::thread::Builder::new().name("jumpseat".into()).spawn(move || {
+            let shutdown = async { _ = stopped.await };
+            if let Err(error) = runtime.block_on(serve(shared.clone(), bound, shutdown)) {
+                tracing::error!("the server ended: {error}");
+                *shared.run() = None;
+            }
+            // Not waiting for blocking handlers, which may never return.
+            runtime.shutdown_background();
+            // Nobody waits when the server ended by itself.
+            _ = end.send(());
+        });
+        let thread = thread.map_err(StartError::Runtime)?;
+        *self.0.run() = Some(Run { addresses, started: Started::now(), stop, thread: Some((thread, ended)) });
+        Ok(())
+    }
+}
+
+fn current_thread() -> ThreadId {
+    std::thread::current().id()
+}
+
+fn log<E: std::fmt::Display>(what: &str, result: Result<(), E>) {
+    if let Err(error) = result {
+        tracing::error!("the server did not {what}: {error}");
+    }
+}
+
+fn runtime(config: &Config) -> io::Result<Runtime> {
+    let mut builder = match config.worker_threads {
+        0 | 1 => tokio::runtime::Builder::new_current_thread(),
+        workers => {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(workers).thread_name("jumpseat-worker");
+            builder
+        }
+    };
+    builder
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(config.limits.max_blocking_threads)
+        .thread_keep_alive(Duration::from_secs(2))
+        .build()
+}
+
+/// Tools.
+impl Server {
+    /// Registers a tool that answers text. The handler gets the call's arguments, and may block.
+    ///
+    /// # Errors
+    /// When the name is taken, or is no tool name.
+    pub fn add_simple_tool(
+        &self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        handler: impl Fn(&Arguments) -> Result<String, ToolError> + Send + Sync + 'static,
+    ) -> Result<(), AddToolError> {
+        self.add_blocking_tool(Tool::text(name, description), move |arguments, _| handler(&arguments))
+    }
+
+    /// Registers a tool with an async handler. It is dropped when the call is cancelled or times out.
+    ///
+    /// # Errors
+    /// When the name is taken, or the name or a schema cannot be offered.
+    pub fn add_tool<A, O, F, Fut>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
+    where
+        A: 'static,
+        O: 'static,
+        F: Fn(A, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
+    {
+        let (decode, encode) = (tool.decode, tool.encode);
+        self.add(tool, move |arguments, state| match decode(arguments) {
+            Ok(arguments) => {
+                let work = handler(arguments, Context(state.clone()));
+                Handler::Async(Box::pin(async move { encode(work.await?) }))
+            }
+            Err(error) => Handler::Done(Err(error)),
+        })
+    }
+
+    /// Registers a tool whose handler may block: it runs on the blocking pool. A handler that outlives its
+    /// deadline runs on, for nobody; [`Context::is_cancelled`] tells it so.
+    ///
+    /// # Errors
+    /// As [`Server::add_tool`].
+    pub fn add_blocking_tool<A, O, F>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
+    where
+        A: Send + 'static,
+        O: 'static,
+        F: Fn(A, Context) -> Result<O, ToolError> + Send + Sync + 'static,
+    {
+        let (decode, encode, handler) = (tool.decode, tool.encode, Arc::new(handler));
+        self.add(tool, move |arguments, state| match decode(arguments) {
+            Ok(arguments) => {
+                let (handler, context) = (handler.clone(), Context(state.clone()));
+                Handler::Blocking(Box::new(move || encode(handler(arguments, context)?)))
+            }
+            Err(error) => Handler::Done(Err(error)),
+        })
+    }
+
+    /// Registers a tool whose handler never blocks: it runs at once, on the server's own thread, which is the
+    /// fastest way. While it runs, nobody else is served, and no deadline can end it.
+    ///
+    /// # Errors
+    /// As [`Server::add_tool`].
+    pub fn add_inline_tool<A, O, F>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
+    where
+        A: 'static,
+        O: 'static,
+        F: Fn(A, Context) -> Result<O, ToolError> + Send + Sync + 'static,
+    {
+        let (decode, encode) = (tool.decode, tool.encode);
+        self.add(tool, move |arguments, state| {
+            let result = decode(arguments).and_then(|arguments| handler(arguments, Context(state.clone())));
+            Handler::Done(result.and_then(encode))
+        })
+    }
+
+    /// Removes a tool; `false` when there is none of that name. Calls that run are not touched.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        let removed = self.0.tools.remove(name);
+        if removed {
+            self.0.hub.tools_changed();
+        }
+        removed
+    }
+
+    fn add<A, O>(
+        &self,
+        tool: Tool<A, O>,
+        start: impl Fn(&str, &Arc<crate::tools::CallState>) -> Handler + Send + Sync + 'static,
+    ) -> Result<(), AddToolError> {
+        let (deadline, replace) = (tool.deadline, tool.replace);
+        let descriptor = tool.into_descriptor().map_err(AddToolError::Invalid)?;
+        self.0.tools.add(descriptor, Entry::new(deadline, start), replace)?;
+        self.0.hub.tools_changed();
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let running = self.is_server_running();
+        f.debug_struct("Server").field("app", &self.0.app.id).field("running", &running).finish()
+    }
+}
