@@ -72,7 +72,7 @@ impl Arguments {
 
 /// A tool that takes arguments `A` and gives an output `O`. Handlers are added to it at registration:
 /// [`Server::add_tool`](crate::Server::add_tool) and its siblings.
-pub struct Tool<A, O> {
+pub struct Tool<A = Arguments, O = CallResult> {
     name: String,
     title: Option<String>,
     description: String,
@@ -85,45 +85,43 @@ pub struct Tool<A, O> {
     pub(crate) encode: fn(O) -> Handled,
 }
 
-impl Tool<Arguments, CallResult> {
+impl Tool {
     /// A tool with arguments as they come and a result of its own making.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self::with(name.into(), description.into(), |json| Ok(Arguments::new(json)), Ok)
     }
-}
 
-impl Tool<Arguments, String> {
     /// A tool with arguments as they come, that answers text.
-    pub fn text(name: impl Into<String>, description: impl Into<String>) -> Self {
+    pub fn text(name: impl Into<String>, description: impl Into<String>) -> Tool<Arguments, String> {
         let decode = |json: &str| Ok(Arguments::new(json));
-        Self::with(name.into(), description.into(), decode, |text| Ok(CallResult::text(text)))
+        Tool::with(name.into(), description.into(), decode, |text| Ok(CallResult::text(text)))
     }
 }
 
 #[cfg(feature = "typed")]
-impl<A: DeserializeOwned + schemars::JsonSchema> Tool<A, String> {
-    /// A tool whose arguments are of a type, that answers text. Arguments that do not fit are answered with a
-    /// tool error that names the field.
-    pub fn typed_text(name: impl Into<String>, description: impl Into<String>) -> Self {
-        let tool = Self::with(name.into(), description.into(), decode, |text| Ok(CallResult::text(text)));
-        tool.input_schema(schema::<A>(&schemars::generate::SchemaSettings::draft2020_12()))
-    }
-}
-
-#[cfg(feature = "typed")]
-impl<A, O> Tool<A, O>
-where
-    A: DeserializeOwned + schemars::JsonSchema,
-    O: serde::Serialize + schemars::JsonSchema,
-{
+impl Tool {
     /// A tool whose arguments and output are of a type each: the schemas come from the types, the output goes
-    /// out as structured content and as the same JSON in text.
-    pub fn typed(name: impl Into<String>, description: impl Into<String>) -> Self {
+    /// out as structured content and as the same JSON in text. Arguments that do not fit are answered with a
+    /// tool error that names the field.
+    pub fn typed<A, O>(name: impl Into<String>, description: impl Into<String>) -> Tool<A, O>
+    where
+        A: DeserializeOwned + schemars::JsonSchema,
+        O: serde::Serialize + schemars::JsonSchema,
+    {
         let encode = |output: O| CallResult::structured(&output).map_err(ToolError::from);
         let settings = schemars::generate::SchemaSettings::draft2020_12();
-        Self::with(name.into(), description.into(), decode, encode)
+        Tool::with(name.into(), description.into(), decode, encode)
             .input_schema(schema::<A>(&settings))
             .output_schema(schema::<O>(&settings.for_serialize()))
+    }
+
+    /// A tool whose arguments are of a type, that answers text.
+    pub fn typed_text<A>(name: impl Into<String>, description: impl Into<String>) -> Tool<A, String>
+    where
+        A: DeserializeOwned + schemars::JsonSchema,
+    {
+        let tool = Tool::with(name.into(), description.into(), decode, |text| Ok(CallResult::text(text)));
+        tool.input_schema(schema::<A>(&schemars::generate::SchemaSettings::draft2020_12()))
     }
 }
 
@@ -287,7 +285,7 @@ mod tests {
 
     #[test]
     fn the_schema_comes_from_the_type() {
-        let tool = Tool::<Given, String>::typed_text("t", "d").into_descriptor().unwrap();
+        let tool = Tool::typed_text::<Given>("t", "d").into_descriptor().unwrap();
         let tool: Value = serde_json::from_str(tool.descriptor()).unwrap();
         let schema = &tool["inputSchema"];
         assert_eq!(schema["required"], json!(["count", "tags"]));
