@@ -1,4 +1,5 @@
 //! `jumpseat demo`, as a user runs it.
+#![allow(clippy::unwrap_used, reason = "a test fails where it should")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
