@@ -36,3 +36,8 @@ pub use platform::{AppInfo, AppMemory, DeviceInfo, Host, HostFacts, Memory, Os, 
 pub use server::Server;
 pub use status::{AppSummary, Connections, ServerInfo, TransportInfo};
 pub use tools::{Arguments, Caller, Context, Tool, ToolError, Transport};
+
+/// The README's code is compiled with the documentation's.
+#[cfg(all(doctest, feature = "typed"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
