@@ -127,6 +127,13 @@ impl Hub {
         }
     }
 
+    /// Ends the streams of one session.
+    pub(crate) fn end_session(&self, connection: &Arc<Connection>) {
+        let is_of =
+            |listener: &&Listener| listener.connection.as_ref().is_some_and(|c| Arc::ptr_eq(c, connection));
+        self.lock().all.iter().filter(is_of).for_each(|listener| listener.sender.end(End::Finished));
+    }
+
     /// Ends every stream, as the server does when it stops: subscriptions first get their response.
     pub(crate) fn end(&self) {
         let listeners: Vec<_> = {

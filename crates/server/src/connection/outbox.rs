@@ -203,6 +203,11 @@ impl Receiver {
         queue.end == Some(End::Overflow)
     }
 
+    /// The writer is at work and will look at the queue before it rests: it need not be woken until then.
+    pub(crate) fn awake(&self) {
+        self.0.lock().waker = None;
+    }
+
     pub(crate) async fn next(&self) -> Option<Outgoing> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }

@@ -76,6 +76,7 @@ impl Sessions {
         }
         table.deleted.push_back(id.to_owned());
         drop(table);
+        shared.hub().end_session(&connection);
         connection.close();
         true
     }

@@ -86,10 +86,7 @@ fn frame(code: CloseCode, reason: impl Into<Utf8Bytes>) -> CloseFrame {
 impl Socket {
     /// Runs until the WebSocket is to be closed, or (`None`) is closed.
     fn poll(&mut self, cx: &mut Context) -> Poll<Option<CloseFrame>> {
-        if self.receiver.poll_overflow(cx) {
-            let reason = "you did not read: too many messages are waiting for you";
-            return Poll::Ready(Some(frame(CloseCode::Policy, reason)));
-        }
+        self.receiver.awake();
         if let Poll::Ready(close) = self.poll_incoming(cx) {
             return Poll::Ready(close);
         }
@@ -144,6 +141,9 @@ impl Socket {
             match Pin::new(&mut self.frames).poll_ready(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(None),
+                Poll::Pending if self.receiver.poll_overflow(cx) => {
+                    return Poll::Ready(Some(self.farewell()));
+                }
                 Poll::Pending => return Poll::Pending,
             }
             match self.receiver.poll_next(cx) {
@@ -173,7 +173,9 @@ impl Socket {
     fn farewell(&self) -> CloseFrame {
         match self.receiver.end() {
             Some(End::GoingAway) => frame(CloseCode::Away, "the server stops"),
-            Some(End::Overflow) => frame(CloseCode::Policy, "you did not read"),
+            Some(End::Overflow) => {
+                frame(CloseCode::Policy, "you did not read: too many messages are waiting for you")
+            }
             Some(End::Finished) | None => frame(CloseCode::Normal, ""),
         }
     }
