@@ -87,9 +87,26 @@ impl Socket {
     /// Runs until the WebSocket is to be closed, or (`None`) is closed.
     fn poll(&mut self, cx: &mut Context) -> Poll<Option<CloseFrame>> {
         self.receiver.awake();
-        if let Poll::Ready(close) = self.poll_incoming(cx) {
-            return Poll::Ready(close);
+        loop {
+            if let Poll::Ready(close) = self.poll_incoming(cx) {
+                return Poll::Ready(close);
+            }
+            let held_back = self.sender.is_crowded();
+            if let Poll::Ready(close) = self.poll_ping(cx) {
+                return Poll::Ready(close);
+            }
+            if let Poll::Ready(close) = self.poll_outgoing(cx) {
+                return Poll::Ready(close);
+            }
+            // What was not read because of the crowd can be read now.
+            if !held_back || self.sender.is_crowded() {
+                return Poll::Pending;
+            }
         }
+    }
+
+    /// Pings now and then, and ends a WebSocket that does not answer.
+    fn poll_ping(&mut self, cx: &mut Context) -> Poll<Option<CloseFrame>> {
         if self.ping.as_mut().poll(cx).is_ready() {
             if self.unanswered >= self.max_unanswered {
                 return Poll::Ready(Some(frame(CloseCode::Policy, "you did not answer our pings")));
@@ -102,7 +119,7 @@ impl Socket {
                 return Poll::Ready(None);
             }
         }
-        self.poll_outgoing(cx)
+        Poll::Pending
     }
 
     /// Reads until there is nothing to read, or much to write: a client that does not read is not read from.
