@@ -16,15 +16,13 @@ use tokio::sync::oneshot;
 use crate::app::HostApp;
 use crate::builder::{Config, ServerBuilder};
 use crate::connection::{Hub, Sessions};
-use crate::error::{AddToolError, BroadcastError, StartError, StopError};
+use crate::error::{BroadcastError, StartError, StopError};
 use crate::lifecycle::{AppEvent, LifecycleAction, lifecycle_action};
 use crate::limits::Limits;
 use crate::listener::{Addresses, Gauge, Ports, adopt, bind, serve};
 use crate::platform::Platform;
 use crate::status::{Started, TransportInfo};
-use crate::tools::{
-    Arguments, Context, Entry, Registry, Started as Handler, Tool, ToolError, register_builtin,
-};
+use crate::tools::{Registry, register_builtin};
 use crate::transport::Allowed;
 
 /// `stop` returns within this time, whatever handlers do.
@@ -365,103 +363,6 @@ fn runtime(config: &Config) -> io::Result<Runtime> {
         .max_blocking_threads(config.limits.max_blocking_threads)
         .thread_keep_alive(Duration::from_secs(2))
         .build()
-}
-
-/// Tools.
-impl Server {
-    /// Registers a tool that answers text. The handler gets the call's arguments, and may block.
-    ///
-    /// # Errors
-    /// When the name is taken, or is no tool name.
-    pub fn add_simple_tool(
-        &self,
-        name: impl Into<String>,
-        description: impl Into<String>,
-        handler: impl Fn(&Arguments) -> Result<String, ToolError> + Send + Sync + 'static,
-    ) -> Result<(), AddToolError> {
-        self.add_blocking_tool(Tool::text(name, description), move |arguments, _| handler(&arguments))
-    }
-
-    /// Registers a tool with an async handler. It is dropped when the call is cancelled or times out.
-    ///
-    /// # Errors
-    /// When the name is taken, or the name or a schema cannot be offered.
-    pub fn add_tool<A, O, F, Fut>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
-    where
-        A: 'static,
-        O: 'static,
-        F: Fn(A, Context) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
-    {
-        let (decode, encode) = (tool.decode, tool.encode);
-        self.add(tool, move |arguments, state| match decode(arguments) {
-            Ok(arguments) => {
-                let work = handler(arguments, Context(state.clone()));
-                Handler::Async(Box::pin(async move { encode(work.await?) }))
-            }
-            Err(error) => Handler::Done(Err(error)),
-        })
-    }
-
-    /// Registers a tool whose handler may block: it runs on the blocking pool. A handler that outlives its
-    /// deadline runs on, for nobody; [`Context::is_cancelled`] tells it so.
-    ///
-    /// # Errors
-    /// As [`Server::add_tool`].
-    pub fn add_blocking_tool<A, O, F>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
-    where
-        A: Send + 'static,
-        O: 'static,
-        F: Fn(A, Context) -> Result<O, ToolError> + Send + Sync + 'static,
-    {
-        let (decode, encode, handler) = (tool.decode, tool.encode, Arc::new(handler));
-        self.add(tool, move |arguments, state| match decode(arguments) {
-            Ok(arguments) => {
-                let (handler, context) = (handler.clone(), Context(state.clone()));
-                Handler::Blocking(Box::new(move || encode(handler(arguments, context)?)))
-            }
-            Err(error) => Handler::Done(Err(error)),
-        })
-    }
-
-    /// Registers a tool whose handler never blocks: it runs at once, on the server's own thread, which is the
-    /// fastest way. While it runs, nobody else is served, and no deadline can end it.
-    ///
-    /// # Errors
-    /// As [`Server::add_tool`].
-    pub fn add_inline_tool<A, O, F>(&self, tool: Tool<A, O>, handler: F) -> Result<(), AddToolError>
-    where
-        A: 'static,
-        O: 'static,
-        F: Fn(A, Context) -> Result<O, ToolError> + Send + Sync + 'static,
-    {
-        let (decode, encode) = (tool.decode, tool.encode);
-        self.add(tool, move |arguments, state| {
-            let result = decode(arguments).and_then(|arguments| handler(arguments, Context(state.clone())));
-            Handler::Done(result.and_then(encode))
-        })
-    }
-
-    /// Removes a tool; `false` when there is none of that name. Calls that run are not touched.
-    pub fn remove_tool(&self, name: &str) -> bool {
-        let removed = self.0.tools.remove(name);
-        if removed {
-            self.0.hub.tools_changed();
-        }
-        removed
-    }
-
-    fn add<A, O>(
-        &self,
-        tool: Tool<A, O>,
-        start: impl Fn(&str, &Arc<crate::tools::CallState>) -> Handler + Send + Sync + 'static,
-    ) -> Result<(), AddToolError> {
-        let (deadline, replace) = (tool.deadline, tool.replace);
-        let descriptor = tool.into_descriptor().map_err(AddToolError::Invalid)?;
-        self.0.tools.add(descriptor, Entry::new(deadline, start), replace)?;
-        self.0.hub.tools_changed();
-        Ok(())
-    }
 }
 
 impl std::fmt::Debug for Server {

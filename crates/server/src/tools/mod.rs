@@ -2,6 +2,7 @@
 
 mod builtin;
 mod context;
+mod register;
 mod registry;
 mod tool;
 
