@@ -184,14 +184,18 @@ fn check(headers: &dyn Headers, name: &str, body: Option<&str>, form: Form) -> R
             mismatch(format!("The header {name} is not the Base64 of UTF-8 text between =?base64? and ?="))
         })?,
     };
-    let number = |text: &str| text.parse::<f64>().ok();
-    let equal = decoded == body
-        || form == Form::Number && number(&decoded).is_some_and(|header| Some(header) == number(body));
-    if equal {
+    if decoded == body || form == Form::Number && is_same_number(&decoded, body) {
         Ok(())
     } else {
         Err(mismatch(format!("The header {name} says {decoded:?}, and the body says {body:?}")))
     }
+}
+
+/// Whether two texts are the same number, such as `42` and `42.0`. Integers above 2^53 are not safe in a header
+/// (MCP 2026-07-28, "Schema Extension"), and doubles would not tell them apart: they must be the same text.
+fn is_same_number(header: &str, body: &str) -> bool {
+    let number = |text: &str| text.parse().ok().filter(|n: &f64| n.abs() < 9_007_199_254_740_992.0);
+    number(header).is_some_and(|header| Some(header) == number(body))
 }
 
 /// A header's value without the blanks around it; `None` when it is not visible ASCII, space and tab.

@@ -78,11 +78,12 @@ impl<'a> Message<'a> {
             return Err(ErrorObject::invalid_request(r#"A message has the member "jsonrpc": "2.0""#));
         }
         let Some(method) = method else {
-            return if id.is_some() && (result.is_some() || error.is_some()) {
+            // An error may come without an id (MCP 2025-11-25, schema, `JSONRPCErrorResponse`).
+            return if error.is_some() || id.is_some() && result.is_some() {
                 Ok(Self::Response)
             } else {
                 Err(ErrorObject::invalid_request(
-                    r#"A message has a "method" (request, notification), or an "id" and a "result" or "error" (response)"#,
+                    r#"A message has a "method" (request, notification), or an "id" and a "result", or an "error" (response)"#,
                 ))
             };
         };

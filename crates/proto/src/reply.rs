@@ -1,9 +1,11 @@
 //! Replies: the text to send, and what a transport must know of it.
 
 use crate::error::{ErrorCode, ErrorObject};
+use crate::headers::Envelope;
 use crate::json::{ObjectWriter, into_text};
 use crate::message::Id;
 use crate::offer::Offer;
+use crate::session::check_known_version;
 use crate::version::Revision;
 
 /// A response that is ready to send: one JSON-RPC response, or an array of them.
@@ -66,6 +68,12 @@ impl Reply {
     pub fn not_utf8() -> Self {
         let error = ErrorObject::parse_error("it is not UTF-8");
         Self::error(None, Revision::PLAIN, &error)
+    }
+
+    /// The answer to an HTTP request that has no message, when its `MCP-Protocol-Version` is unknown.
+    pub fn unknown_version(envelope: &Envelope) -> Option<Self> {
+        let error = check_known_version(envelope).err()?;
+        Some(Self::error(None, Revision::PLAIN, &error))
     }
 }
 

@@ -182,15 +182,16 @@ impl Session {
     }
 
     fn batch<'a>(&mut self, messages: &[&'a RawValue], envelope: Envelope, offer: &Offer) -> Step<'a> {
+        let revision = if envelope.is_modern() { Revision::MODERN[0] } else { self.revision };
         let refused = if messages.is_empty() {
             Some("A batch has at least one message".to_owned())
-        } else if envelope.is_modern() || !self.revision.has_batches() {
-            Some(format!("MCP {} has no batches: send one message at a time", self.revision))
+        } else if !revision.has_batches() {
+            Some(format!("MCP {revision} has no batches: send one message at a time"))
         } else {
             None
         };
         if let Some(reason) = refused {
-            return Step::Reply(Reply::error(None, self.revision, &ErrorObject::invalid_request(reason)));
+            return Step::Reply(Reply::error(None, revision, &ErrorObject::invalid_request(reason)));
         }
         let key = self.batches.open();
         let mut steps = Vec::new();
@@ -216,7 +217,10 @@ impl Session {
             Ok(Message::Request { id, method, params }) => {
                 self.request(Request { id, method, params, envelope, batch }, offer)
             }
-            Ok(Message::Notification { method, params }) => self.notified(&method, params),
+            Ok(Message::Notification { method, params }) => match check_known_version(&envelope) {
+                Ok(()) => self.notified(&method, params),
+                Err(error) => Step::Reply(Reply::error(None, self.revision, &error)),
+            },
             Ok(Message::Response) => Step::Nothing,
             Err(error) => Step::Reply(Reply::error(None, self.revision, &error)),
         }
@@ -253,12 +257,8 @@ impl Session {
     /// The revision of a request, and who makes it.
     fn caller(&self, request: &Request, meta: &Meta) -> Result<(Revision, Arc<Client>), ErrorObject> {
         if !self.modern {
-            // MCP 2025-06-18 and on: an `MCP-Protocol-Version` that the server does not know is refused.
-            let header = request.envelope.protocol_version();
-            return match header.filter(|header| Revision::parse(header).is_none()) {
-                Some(unknown) => Err(unsupported(unknown, &Revision::ALL)),
-                None => Ok((self.revision, self.client.clone())),
-            };
+            check_known_version(&request.envelope)?;
+            return Ok((self.revision, self.client.clone()));
         }
         if request.batch.is_some() {
             return Err(ErrorObject::invalid_request(
@@ -340,6 +340,15 @@ impl Session {
         }
         self.in_flight.push(InFlight { id: id.clone(), revision, batch, filter });
         Ok(())
+    }
+}
+
+/// An `MCP-Protocol-Version` that the server does not know is refused (MCP 2025-06-18, transports, "Protocol
+/// Version Header").
+pub(crate) fn check_known_version(envelope: &Envelope) -> Result<(), ErrorObject> {
+    match envelope.protocol_version().filter(|header| Revision::parse(header).is_none()) {
+        Some(unknown) => Err(unsupported(unknown, &Revision::ALL)),
+        None => Ok(()),
     }
 }
 

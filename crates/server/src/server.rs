@@ -6,12 +6,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{JoinHandle, ThreadId};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jumpseat_proto::{Implementation, Offer, check_notification};
-use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use tokio::runtime::{self, Runtime};
+use tokio::sync::oneshot::{self, error::TryRecvError};
 
 use crate::app::HostApp;
 use crate::builder::{Config, ServerBuilder};
@@ -54,8 +54,30 @@ struct Run {
     addresses: Addresses,
     started: Started,
     stop: oneshot::Sender<()>,
-    /// The thread that serves, and where it says that it has ended. `None` on the caller's runtime.
-    thread: Option<(JoinHandle<()>, mpsc::Receiver<()>)>,
+    /// The server's own runtime, and where its thread says that it has ended. `None` on the caller's runtime.
+    own: Option<(runtime::Id, mpsc::Receiver<()>)>,
+}
+
+/// A run on the caller's runtime, where it may be dropped at any time.
+struct Served<'s> {
+    shared: &'s Shared,
+    stopped: oneshot::Receiver<()>,
+}
+
+impl Served<'_> {
+    fn end(&mut self) {
+        let mut run = self.shared.run();
+        // After a `stop`, what is there now may be the next run.
+        if self.stopped.try_recv() == Err(TryRecvError::Empty) {
+            *run = None;
+        }
+    }
+}
+
+impl Drop for Served<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 impl Shared {
@@ -208,7 +230,7 @@ impl Server {
         listeners: impl IntoIterator<Item = TcpListener>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), StartError> {
-        let (bound, stopped) = {
+        let (bound, mut served) = {
             let _transition = self.transition();
             if self.is_server_running() {
                 return Err(StartError::Running);
@@ -216,15 +238,15 @@ impl Server {
             let bound = adopt(listeners.into_iter().collect(), &self.0.app.id)?;
             let (stop, stopped) = oneshot::channel();
             let (addresses, started) = (bound.addresses.clone(), Started::now());
-            *self.0.run() = Some(Run { addresses, started, stop, thread: None });
-            (bound, stopped)
+            *self.0.run() = Some(Run { addresses, started, stop, own: None });
+            (bound, Served { shared: &self.0, stopped })
         };
         let shutdown = async {
             tokio::select! {
                 () = shutdown => {}
-                _ = stopped => {}
+                _ = &mut served.stopped => {}
             }
-            *self.0.run() = None;
+            served.end();
         };
         serve(self.0.clone(), bound, shutdown).await.map_err(StartError::Runtime)
     }
@@ -243,8 +265,9 @@ impl Server {
         let Some(run) = self.0.run().take() else { return Ok(()) };
         // The other end is gone only when the server has ended by itself.
         _ = run.stop.send(());
-        let Some((thread, ended)) = run.thread else { return Ok(()) };
-        if thread.thread().id() == current_thread() {
+        let Some((runtime, ended)) = run.own else { return Ok(()) };
+        // A handler that waited for the end would wait for itself.
+        if runtime::Handle::try_current().is_ok_and(|current| current.id() == runtime) {
             return Ok(());
         }
         match ended.recv_timeout(STOP_TIMEOUT) {
@@ -318,6 +341,7 @@ impl Server {
         }
         let bound = bind(self.0.config.tcp.then_some(ports), &self.0.app.id)?;
         let runtime = runtime(&self.0.config).map_err(StartError::Runtime)?;
+        let id = runtime.handle().id();
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = mpsc::channel();
         let (shared, addresses) = (self.0.clone(), bound.addresses.clone());
@@ -332,14 +356,10 @@ impl Server {
             // Nobody waits when the server ended by itself.
             _ = end.send(());
         });
-        let thread = thread.map_err(StartError::Runtime)?;
-        *self.0.run() = Some(Run { addresses, started: Started::now(), stop, thread: Some((thread, ended)) });
+        thread.map_err(StartError::Runtime)?;
+        *self.0.run() = Some(Run { addresses, started: Started::now(), stop, own: Some((id, ended)) });
         Ok(())
     }
-}
-
-fn current_thread() -> ThreadId {
-    std::thread::current().id()
 }
 
 fn log<E: std::fmt::Display>(what: &str, result: Result<(), E>) {
@@ -350,9 +370,9 @@ fn log<E: std::fmt::Display>(what: &str, result: Result<(), E>) {
 
 fn runtime(config: &Config) -> io::Result<Runtime> {
     let mut builder = match config.worker_threads {
-        0 | 1 => tokio::runtime::Builder::new_current_thread(),
+        0 | 1 => runtime::Builder::new_current_thread(),
         workers => {
-            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            let mut builder = runtime::Builder::new_multi_thread();
             builder.worker_threads(workers).thread_name("jumpseat-worker");
             builder
         }

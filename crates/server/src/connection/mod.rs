@@ -132,7 +132,10 @@ impl Connection {
         for step in steps {
             match step {
                 Step::Call(call) => begun.push((self.begin(&mut state, &call, outbox), call)),
-                Step::Cancel(id, reply) => state.cancel(&id, reply),
+                Step::Cancel(id, reply) => {
+                    begun.retain(|(_, call): &(_, Call)| call.id != id);
+                    state.cancel(&id, reply);
+                }
                 Step::Reply(reply) => complete = Some(reply),
                 // 2026-07-28, which has subscriptions, has no batches.
                 Step::Listen(_) | Step::Nothing | Step::Batch(_) => {}
@@ -221,7 +224,9 @@ impl Connection {
         drop(call.end());
         let tools = self.shared.tools().snapshot();
         let mut state = self.lock();
-        state.calls.retain(|(other, _)| other != id);
+        // A cancelled call is not among them, and its id may be that of another request by now.
+        let index = state.calls.iter().position(|(_, known)| std::ptr::eq(Arc::as_ptr(known), call))?;
+        state.calls.swap_remove(index);
         state.session.finish(id, outcome, tools.offer())
     }
 

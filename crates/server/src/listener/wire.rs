@@ -6,11 +6,11 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(any(target_os = "android", target_os = "linux"))]
 use tokio::net::UnixStream;
@@ -27,6 +27,8 @@ pub(crate) struct Link {
     begun: AtomicUsize,
     /// Requests that are being answered.
     busy: AtomicUsize,
+    /// Whether bytes have come that belong to no request yet.
+    heard: AtomicBool,
     cut: Notify,
 }
 
@@ -35,7 +37,18 @@ impl Link {
     pub(crate) fn begin(self: &Arc<Self>) -> Busy {
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.busy.fetch_add(1, Ordering::Relaxed);
+        self.heard.store(false, Ordering::Relaxed);
         Busy(self.clone())
+    }
+
+    fn waits_for(&self) -> Waiting {
+        if self.busy.load(Ordering::Relaxed) > 0 {
+            Waiting::Response
+        } else if self.heard.load(Ordering::Relaxed) || self.begun.load(Ordering::Relaxed) == 0 {
+            Waiting::Head
+        } else {
+            Waiting::Next
+        }
     }
 
     /// Ends the connection, wherever it is stuck.
@@ -54,6 +67,8 @@ pub(crate) struct Busy(Arc<Link>);
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.busy.fetch_sub(1, Ordering::Relaxed);
+        // What came since it began was its body.
+        self.0.heard.store(false, Ordering::Relaxed);
     }
 }
 
@@ -71,6 +86,8 @@ enum Waiting {
     Head,
     /// The next request.
     Next,
+    /// The response to a request, which has its own limits.
+    Response,
 }
 
 pub(crate) struct Wire {
@@ -80,8 +97,6 @@ pub(crate) struct Wire {
     idle_timeout: Duration,
     /// Requests that had begun when bytes were last waited for.
     seen: usize,
-    /// Whether bytes have come since the last request began.
-    heard: bool,
     waiting: Option<(Waiting, Instant)>,
     /// Fires at a deadline, or before: it is set back only when it has fired, since most waits are short.
     timer: Option<Pin<Box<Sleep>>>,
@@ -98,7 +113,6 @@ impl Wire {
             head_timeout: limits.head_timeout,
             idle_timeout: limits.idle_timeout,
             seen: 0,
-            heard: false,
             waiting: None,
             timer: None,
             refusing: Vec::new(),
@@ -112,38 +126,50 @@ impl Wire {
         self.timer = None;
     }
 
+    /// Ends the connection, and reads what the peer still sends, such as the rest of a body that was refused. With
+    /// bytes left unread, the system would end it with a reset, and the peer might never see what was written.
+    pub(crate) async fn end(&mut self) -> io::Result<()> {
+        self.shutdown().await?;
+        let mut rest = vec![0; 4 << 10];
+        while self.read(&mut rest).await? > 0 {}
+        Ok(())
+    }
+
     /// What took too much time; the task is woken when something has.
     fn poll_timed_out(&mut self, cx: &mut Context) -> Poll<Waiting> {
-        let begun = self.link.begun.load(Ordering::Relaxed);
-        if begun != self.seen {
-            (self.seen, self.heard, self.waiting) = (begun, false, None);
-        }
-        if self.is_upgraded || self.link.busy.load(Ordering::Relaxed) > 0 {
-            self.waiting = None;
+        if self.is_upgraded {
             return Poll::Pending;
         }
-        let waits_for = if self.heard || begun == 0 { Waiting::Head } else { Waiting::Next };
-        let since = match self.waiting {
-            Some((what, since)) if what == waits_for => since,
-            _ => Instant::now(),
-        };
-        self.waiting = Some((waits_for, since));
-        let deadline = since
-            + match waits_for {
-                Waiting::Head => self.head_timeout,
-                Waiting::Next => self.idle_timeout,
-            };
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        if timer.deadline() > deadline {
-            timer.as_mut().reset(deadline);
+        let begun = self.link.begun.load(Ordering::Relaxed);
+        if begun != self.seen {
+            (self.seen, self.waiting) = (begun, None);
         }
-        while timer.as_mut().poll(cx).is_ready() {
-            if timer.deadline() >= deadline {
+        let waits_for = self.link.waits_for();
+        loop {
+            let since = match self.waiting {
+                Some((what, since)) if what == waits_for => since,
+                _ => Instant::now(),
+            };
+            self.waiting = Some((waits_for, since));
+            let deadline = since
+                + match waits_for {
+                    Waiting::Head => self.head_timeout,
+                    Waiting::Next | Waiting::Response => self.idle_timeout,
+                };
+            let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+            if timer.deadline() > deadline {
+                timer.as_mut().reset(deadline);
+            }
+            ready!(timer.as_mut().poll(cx));
+            if timer.deadline() < deadline {
+                timer.as_mut().reset(deadline);
+            } else if waits_for == Waiting::Response {
+                // `hyper` does not read again when the response is done, so it is looked at now and then.
+                self.waiting = None;
+            } else {
                 return Poll::Ready(waits_for);
             }
-            timer.as_mut().reset(deadline);
         }
-        Poll::Pending
     }
 
     fn stream(&mut self) -> Pin<&mut dyn Duplex> {
@@ -164,7 +190,9 @@ impl AsyncRead for Wire {
         let before = buf.filled().len();
         let polled = self.stream().poll_read(cx, buf);
         if polled.is_ready() {
-            self.heard |= buf.filled().len() > before;
+            if buf.filled().len() > before {
+                self.link.heard.store(true, Ordering::Relaxed);
+            }
             return polled;
         }
         if ready!(self.poll_timed_out(cx)) == Waiting::Head {

@@ -57,7 +57,13 @@ impl Server {
         self.add(tool, move |arguments, state| match decode(arguments) {
             Ok(arguments) => {
                 let (handler, context) = (handler.clone(), Context(state.clone()));
-                Started::Blocking(Box::new(move || encode(handler(arguments, context)?)))
+                Started::Blocking(Box::new(move || {
+                    // Nobody waits any more for a call whose turn on the pool comes too late.
+                    if context.is_cancelled() {
+                        return Err(ToolError::new("cancelled before it began"));
+                    }
+                    encode(handler(arguments, context)?)
+                }))
             }
             Err(error) => Started::Done(Err(error)),
         })

@@ -39,30 +39,52 @@ pub(crate) struct Accept {
 impl Accept {
     /// No header allows everything.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let mut accept = Self { json: false, events: false };
-        let mut given = false;
-        for value in headers.get_all(ACCEPT) {
-            given = true;
-            for range in value.to_str().unwrap_or("*/*").split(',') {
-                let mut parameters = range.split(';').map(str::trim);
-                let media = parameters.next().unwrap_or("").to_ascii_lowercase();
-                if parameters.any(|p| matches!(p, "q=0" | "q=0.0" | "q=0.00" | "q=0.000")) {
-                    continue;
+        let allows = |media| !headers.contains_key(ACCEPT) || accepted(headers, media).1;
+        Self { json: allows("application/json"), events: allows("text/event-stream") }
+    }
+}
+
+/// How closely the Accept header names a media type, and whether it allows it: of the ranges that it falls in,
+/// the closest one decides (RFC 9110, 12.5.1).
+fn accepted(headers: &HeaderMap, media: &str) -> (Closeness, bool) {
+    let family = media.split('/').next().unwrap_or(media);
+    let mut decided = (Closeness::None, false);
+    for value in headers.get_all(ACCEPT) {
+        for range in value.to_str().unwrap_or("*/*").split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let closeness = match parts.next().unwrap_or("") {
+                "*/*" => Closeness::Any,
+                name if name.eq_ignore_ascii_case(media) => Closeness::Exact,
+                name if name.strip_suffix("/*").is_some_and(|f| f.eq_ignore_ascii_case(family)) => {
+                    Closeness::Family
                 }
-                accept.json |= matches!(&*media, "*/*" | "application/*" | "application/json");
-                accept.events |= matches!(&*media, "*/*" | "text/*" | "text/event-stream");
+                _ => continue,
+            };
+            if closeness >= decided.0 {
+                decided = (closeness, !parts.any(is_refusal));
             }
         }
-        if given { accept } else { Self { json: true, events: true } }
     }
+    decided
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Closeness {
+    None,
+    Any,
+    Family,
+    Exact,
+}
+
+/// Whether a parameter is `q=0`.
+fn is_refusal(parameter: &str) -> bool {
+    let Some((name, value)) = parameter.split_once('=') else { return false };
+    name.eq_ignore_ascii_case("q") && value.parse::<f32>() == Ok(0.0)
 }
 
 /// Whether a GET wants an event stream: it names it. (`*/*`, which everything sends, does not.)
 pub(crate) fn wants_events(headers: &HeaderMap) -> bool {
-    let names = |value: &HeaderValue| {
-        value.to_str().is_ok_and(|v| v.to_ascii_lowercase().contains("text/event-stream"))
-    };
-    headers.get_all(ACCEPT).iter().any(names)
+    accepted(headers, "text/event-stream") == (Closeness::Exact, true)
 }
 
 /// `POST /mcp`.
@@ -201,9 +223,9 @@ fn subscription(
     events(receiver, String::new(), shared.limits().comment_interval, held)
 }
 
-/// One response, in the form that the client can read.
+/// One response, in the form that the client can read. An error of the HTTP request is JSON in any case.
 fn answer(reply: Reply, accept: Accept) -> Response<Body> {
-    if accept.json {
+    if accept.json || body::status(&reply) != StatusCode::OK {
         body::reply(reply)
     } else {
         body::full(StatusCode::OK, "text/event-stream", message_event(&reply.text))
@@ -247,6 +269,12 @@ pub(crate) fn session(shared: &Arc<Shared>, id: &HeaderValue) -> Result<Arc<Conn
         let message = "There is no session of that Mcp-Session-Id: begin a new one with initialize";
         body::error(StatusCode::NOT_FOUND, message)
     })
+}
+
+/// Refuses a revision that is not served, where there is no message to answer.
+pub(crate) fn check_version(headers: &HeaderMap) -> Result<(), Response<Body>> {
+    let refusal = Reply::unknown_version(&Envelope::Http(&HeaderView(headers)));
+    refusal.map_or(Ok(()), |reply| Err(body::reply(reply)))
 }
 
 /// Reads the body within its limits.

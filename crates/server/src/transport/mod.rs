@@ -11,18 +11,19 @@ mod websocket;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, CONNECTION, HeaderMap, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT,
-    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, CONNECTION, HeaderMap, HeaderValue,
+    ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+    VARY,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use tokio::io::AsyncWriteExt;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use self::body::Body;
@@ -40,8 +41,8 @@ pub(crate) async fn serve_connection(shared: Arc<Shared>, stream: Stream, _enter
         wire.upgrade();
         websocket::serve(shared, wire, read.to_vec()).await;
     } else {
-        // If the peer is gone already, there is nobody to tell.
-        _ = wire.shutdown().await;
+        // A peer that does not close within a second has had its time.
+        _ = tokio::time::timeout(Duration::from_secs(1), wire.end()).await;
     }
 }
 
@@ -97,7 +98,7 @@ async fn route(shared: &Arc<Shared>, link: &Arc<Link>, request: Request<Incoming
     }
     let origin = request.headers().get(ORIGIN).cloned();
     let mut response = match (request.uri().path(), request.method()) {
-        _ if origin.is_some() && *request.method() == Method::OPTIONS => preflight(),
+        _ if origin.is_some() && *request.method() == Method::OPTIONS => preflight(request.headers()),
         ("/mcp", &Method::POST) => http::post(shared.clone(), link, request).await,
         ("/mcp", &Method::GET) => get_mcp(shared, link, &request),
         ("/mcp", &Method::DELETE) => delete(shared, request.headers()),
@@ -137,9 +138,10 @@ fn get_mcp(shared: &Arc<Shared>, link: &Arc<Link>, request: &Request<Incoming>) 
     if !http::wants_events(headers) {
         return status(shared);
     }
-    match headers.get(SESSION_ID) {
-        Some(id) => streams::of_session(shared, link, id),
-        None => streams::http_sse(shared, link),
+    let Some(id) = headers.get(SESSION_ID) else { return streams::http_sse(shared, link) };
+    match http::check_version(headers) {
+        Ok(()) => streams::of_session(shared, link, id),
+        Err(refused) => refused,
     }
 }
 
@@ -148,6 +150,9 @@ fn delete(shared: &Arc<Shared>, headers: &HeaderMap) -> Response<Body> {
         let message = "Which session? Name it in the header Mcp-Session-Id";
         return body::error(StatusCode::BAD_REQUEST, message);
     };
+    if let Err(refused) = http::check_version(headers) {
+        return refused;
+    }
     if id.to_str().is_ok_and(|id| shared.sessions().delete(id, shared)) {
         body::empty(StatusCode::NO_CONTENT)
     } else {
@@ -199,17 +204,15 @@ fn has_token(value: &HeaderValue, token: &str) -> bool {
     value.to_str().is_ok_and(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(token)))
 }
 
-/// What a browser asks before it lets a page POST. The origin has been checked.
-fn preflight() -> Response<Body> {
+/// What a browser asks before it lets a page POST. The origin has been checked, so it gets the headers that it
+/// asks for: those of MCP are no closed list (`Mcp-Param-…`).
+fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = body::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
-    headers.insert(
-        ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "Accept, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id",
-        ),
-    );
+    if let Some(names) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
     response
 }
 

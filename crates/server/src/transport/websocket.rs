@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_core::stream::FusedStream;
 use futures_sink::Sink;
 use jumpseat_proto::Envelope;
 use tokio::time::{Instant, Sleep};
@@ -216,10 +217,14 @@ impl Socket {
 
     /// Sends a close frame after all that is queued, and waits for the answer.
     async fn close(&mut self, close: CloseFrame) -> Result<(), Error> {
+        let is_broken = self.frames.is_terminated();
         if self.send(Message::Close(Some(close))).is_err() {
             return Ok(());
         }
         std::future::poll_fn(|cx| Pin::new(&mut self.frames).poll_flush(cx)).await?;
+        if is_broken {
+            return Ok(self.frames.get_mut().end().await?);
+        }
         while let Some(message) = std::future::poll_fn(|cx| Pin::new(&mut self.frames).poll_next(cx)).await {
             message?;
         }
