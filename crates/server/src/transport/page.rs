@@ -29,12 +29,36 @@ pub(crate) fn page(shared: &Shared) -> Response<Body> {
         .replace("{{server}}", &format!("{} {}", info.server.name, info.server.version))
         .replace("{{revisions}}", &info.protocol_versions.join(", "))
         .replace("{{endpoints}}", &endpoints(&info))
+        .replace("{{forward}}", &escape(&forward(&info)))
+        .replace("{{curl}}", &escape(&curl(&info)))
         .replace("{{count}}", &count.to_string())
         .replace("{{tools}}", &descriptors);
     let response = body::full(StatusCode::OK, "text/html; charset=utf-8", html);
     let response =
         body::with_header(response, CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'");
     body::with_header(response, HeaderName::from_static("x-content-type-options"), "nosniff")
+}
+
+/// How a workstation reaches the server on a phone.
+fn forward(info: &TransportInfo) -> String {
+    let port =
+        info.sse_endpoint.as_deref().and_then(|endpoint| endpoint.rsplit(':').next()?.strip_suffix("/mcp"));
+    match (port, &info.local_socket) {
+        (None, Some(name)) => format!("adb forward tcp:8080 localabstract:{name}"),
+        (port, _) => {
+            let port = port.unwrap_or("8080");
+            format!("adb forward tcp:{port} tcp:{port}")
+        }
+    }
+}
+
+/// What `curl` is told to connect to.
+fn curl(info: &TransportInfo) -> String {
+    match (&info.sse_endpoint, &info.local_socket) {
+        (Some(endpoint), _) => endpoint.clone(),
+        (None, Some(name)) => format!("--abstract-unix-socket {name} http://localhost/mcp"),
+        (None, None) => "http://127.0.0.1:8080/mcp".to_owned(),
+    }
 }
 
 fn endpoints(info: &TransportInfo) -> String {
