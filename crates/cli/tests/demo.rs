@@ -97,7 +97,8 @@ fn it_serves_every_tool_that_it_has_shown_until_it_is_told_to_stop() {
         let name = tool["name"].as_str().unwrap();
         assert!(demo.text.contains(&format!("\n  {name} {{")), "{name} was not called");
     }
-    let interrupted = Command::new("kill").args(["-INT", &demo.child.id().to_string()]).status().unwrap();
+    let interrupted =
+        Command::new("sh").arg("-c").arg(format!("kill -INT {}", demo.child.id())).status().unwrap();
     assert!(interrupted.success());
     let mut last = String::new();
     demo.rest.read_to_string(&mut last).unwrap();
