@@ -20,6 +20,7 @@ mod lifecycle;
 mod limits;
 mod listener;
 mod platform;
+mod run;
 mod server;
 mod status;
 mod tools;

@@ -1,17 +1,14 @@
 //! The server as an app holds it: start, stop, tools, broadcast, lifecycle.
 
 use std::future::Future;
-use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jumpseat_proto::{Implementation, Offer, check_notification};
-use tokio::runtime::{self, Runtime};
-use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::runtime::Handle;
 
 use crate::app::HostApp;
 use crate::builder::{Config, ServerBuilder};
@@ -21,12 +18,10 @@ use crate::lifecycle::{AppEvent, LifecycleAction, lifecycle_action};
 use crate::limits::Limits;
 use crate::listener::{Addresses, Gauge, Ports, adopt, bind, serve};
 use crate::platform::Platform;
+use crate::run::{Ending, Run, Serving, runtime};
 use crate::status::{Started, TransportInfo};
 use crate::tools::{Registry, register_builtin};
 use crate::transport::Allowed;
-
-/// `stop` returns within this time, whatever handlers do.
-const STOP_TIMEOUT: Duration = Duration::from_millis(1950);
 
 /// An MCP server inside an app. Clones are handles to the same server, which runs on when they are dropped.
 #[derive(Clone)]
@@ -45,30 +40,22 @@ pub(crate) struct Shared {
     in_flight: Gauge,
     requests_total: AtomicU64,
     run: Mutex<Option<Run>>,
-    /// Held while the server starts or stops, so that it does one after the other.
-    transition: Mutex<()>,
-}
-
-/// A server that runs.
-struct Run {
-    addresses: Addresses,
-    started: Started,
-    stop: oneshot::Sender<()>,
-    /// The server's own runtime, and where its thread says that it has ended. `None` on the caller's runtime.
-    own: Option<(runtime::Id, mpsc::Receiver<()>)>,
+    /// Held while the server starts or stops, so that it does one after the other: what was stopped last, when
+    /// it may not have ended yet.
+    transition: Mutex<Option<Ending>>,
 }
 
 /// A run on the caller's runtime, where it may be dropped at any time.
 struct Served<'s> {
     shared: &'s Shared,
-    stopped: oneshot::Receiver<()>,
+    serving: Serving,
 }
 
 impl Served<'_> {
     fn end(&mut self) {
         let mut run = self.shared.run();
         // After a `stop`, what is there now may be the next run.
-        if self.stopped.try_recv() == Err(TryRecvError::Empty) {
+        if !self.serving.is_stopped() {
             *run = None;
         }
     }
@@ -171,7 +158,7 @@ impl Server {
             in_flight: Gauge::default(),
             requests_total: AtomicU64::new(0),
             run: Mutex::new(None),
-            transition: Mutex::new(()),
+            transition: Mutex::new(None),
         }));
         if let Err(error) = register_builtin(&server, platform) {
             tracing::error!("a built-in tool is missing: {error}");
@@ -193,12 +180,13 @@ impl Server {
     /// # Errors
     /// When a port is taken, or a socket or the thread cannot be made. Nothing runs then.
     pub fn start_blocking(&self) -> Result<TransportInfo, StartError> {
-        let _transition = self.transition();
-        self.start_with(self.0.config.ports)?;
+        let mut transition = self.transition();
+        self.start_with(self.0.config.ports, &mut transition)?;
         Ok(self.transport_info())
     }
 
-    /// [`Server::start_blocking`] for async code. It does not block: binding takes microseconds.
+    /// [`Server::start_blocking`] for async code. It does not block: binding takes microseconds, unless the end of
+    /// an earlier run is still to come.
     ///
     /// # Errors
     /// The same.
@@ -236,15 +224,14 @@ impl Server {
                 return Err(StartError::Running);
             }
             let bound = adopt(listeners.into_iter().collect(), &self.0.app.id)?;
-            let (stop, stopped) = oneshot::channel();
-            let (addresses, started) = (bound.addresses.clone(), Started::now());
-            *self.0.run() = Some(Run { addresses, started, stop, own: None });
-            (bound, Served { shared: &self.0, stopped })
+            let (run, serving) = Run::begin(bound.addresses.clone(), Handle::current().id());
+            *self.0.run() = Some(run);
+            (bound, Served { shared: &self.0, serving })
         };
         let shutdown = async {
             tokio::select! {
                 () = shutdown => {}
-                _ = &mut served.stopped => {}
+                () = served.serving.stopped() => {}
             }
             served.end();
         };
@@ -252,28 +239,27 @@ impl Server {
     }
 
     /// Stops the server, within 2 s: no new connections, calls in flight get up to 1 s, WebSockets close with
-    /// 1001, event streams end. Called from a handler, it returns at once. It can be started again.
+    /// 1001, event streams end. Called from a handler, or on the runtime of [`Server::serve`], it returns at once.
+    /// It can be started again.
     ///
     /// # Errors
     /// When an inline handler holds the server's thread; it stops when that returns.
     pub fn stop(&self) -> Result<(), StopError> {
-        let _transition = self.transition();
-        self.stop_running()
+        let mut transition = self.transition();
+        self.stop_running(&mut transition)
     }
 
-    fn stop_running(&self) -> Result<(), StopError> {
+    fn stop_running(&self, last: &mut Option<Ending>) -> Result<(), StopError> {
         let Some(run) = self.0.run().take() else { return Ok(()) };
-        // The other end is gone only when the server has ended by itself.
-        _ = run.stop.send(());
-        let Some((runtime, ended)) = run.own else { return Ok(()) };
-        // A handler that waited for the end would wait for itself.
-        if runtime::Handle::try_current().is_ok_and(|current| current.id() == runtime) {
+        let ending = last.insert(run.stop());
+        if ending.is_here() {
             return Ok(());
         }
-        match ended.recv_timeout(STOP_TIMEOUT) {
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => Ok(()),
-            Err(RecvTimeoutError::Timeout) => Err(StopError(())),
+        if !ending.has_come() {
+            return Err(StopError(()));
         }
+        *last = None;
+        Ok(())
     }
 
     /// Whether clients can connect.
@@ -301,19 +287,19 @@ impl Server {
     /// says. Returns what that was, when it is done: a stop may take as long as [`Server::stop`]. What went
     /// wrong is logged.
     pub fn app_event(&self, event: AppEvent) -> LifecycleAction {
-        let _transition = self.transition();
+        let mut transition = self.transition();
         let action = lifecycle_action(self.0.config.lifecycle, self.is_server_running(), event);
         match action {
             LifecycleAction::None => {}
-            LifecycleAction::Start => log("start", self.start_with(self.0.config.ports)),
-            LifecycleAction::Stop => log("stop", self.stop_running()),
-            LifecycleAction::Check => self.check(),
+            LifecycleAction::Start => log("start", self.start_with(self.0.config.ports, &mut transition)),
+            LifecycleAction::Stop => log("stop", self.stop_running(&mut transition)),
+            LifecycleAction::Check => self.check(&mut transition),
         }
         action
     }
 
     /// Sees whether the listeners still accept, and binds them anew when they do not.
-    fn check(&self) {
+    fn check(&self, last: &mut Option<Ending>) {
         let Some((addresses, _)) = self.0.running() else { return };
         let Some((first, second)) = addresses.ports else { return };
         let accepts = |port: u16| {
@@ -324,40 +310,45 @@ impl Server {
             return;
         }
         tracing::warn!("the listeners were taken away: binding them anew");
-        log("stop", self.stop_running());
+        log("stop", self.stop_running(last));
         // Where clients know it, if that can be had.
-        if self.start_with(Ports::Fixed(first, second)).is_err() {
-            log("start", self.start_with(self.0.config.ports));
+        if self.start_with(Ports::Fixed(first, second), last).is_err() {
+            log("start", self.start_with(self.0.config.ports, last));
         }
     }
 
-    fn transition(&self) -> MutexGuard<'_, ()> {
+    fn transition(&self) -> MutexGuard<'_, Option<Ending>> {
         self.0.transition.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start_with(&self, ports: Ports) -> Result<(), StartError> {
+    fn start_with(&self, ports: Ports, last: &mut Option<Ending>) -> Result<(), StartError> {
         if self.is_server_running() {
             return Ok(());
         }
+        // The end of the last run is that of all connections. Where it cannot be waited for, or a handler holds it
+        // up, binding may fail.
+        if let Some(ending) = last.take_if(|ending| !ending.is_here()) {
+            ending.has_come();
+        }
         let bound = bind(self.0.config.tcp.then_some(ports), &self.0.app.id)?;
         let runtime = runtime(&self.0.config).map_err(StartError::Runtime)?;
-        let id = runtime.handle().id();
-        let (stop, stopped) = oneshot::channel();
-        let (end, ended) = mpsc::channel();
-        let (shared, addresses) = (self.0.clone(), bound.addresses.clone());
+        let (run, mut serving) = Run::begin(bound.addresses.clone(), runtime.handle().id());
+        // Noted before it serves, which it may cease to do at once.
+        *self.0.run() = Some(run);
+        let shared = self.0.clone();
         let thread = std::thread::Builder::new().name("jumpseat".into()).spawn(move || {
-            let shutdown = async { _ = stopped.await };
-            if let Err(error) = runtime.block_on(serve(shared.clone(), bound, shutdown)) {
+            if let Err(error) = runtime.block_on(serve(shared.clone(), bound, serving.stopped())) {
                 tracing::error!("the server ended: {error}");
                 *shared.run() = None;
             }
             // Not waiting for blocking handlers, which may never return.
             runtime.shutdown_background();
-            // Nobody waits when the server ended by itself.
-            _ = end.send(());
+            drop(serving);
         });
-        thread.map_err(StartError::Runtime)?;
-        *self.0.run() = Some(Run { addresses, started: Started::now(), stop, own: Some((id, ended)) });
+        if let Err(error) = thread {
+            *self.0.run() = None;
+            return Err(StartError::Runtime(error));
+        }
         Ok(())
     }
 }
@@ -366,23 +357,6 @@ fn log<E: std::fmt::Display>(what: &str, result: Result<(), E>) {
     if let Err(error) = result {
         tracing::error!("the server did not {what}: {error}");
     }
-}
-
-fn runtime(config: &Config) -> io::Result<Runtime> {
-    let mut builder = match config.worker_threads {
-        0 | 1 => runtime::Builder::new_current_thread(),
-        workers => {
-            let mut builder = runtime::Builder::new_multi_thread();
-            builder.worker_threads(workers).thread_name("jumpseat-worker");
-            builder
-        }
-    };
-    builder
-        .enable_io()
-        .enable_time()
-        .max_blocking_threads(config.limits.max_blocking_threads)
-        .thread_keep_alive(Duration::from_secs(2))
-        .build()
 }
 
 impl std::fmt::Debug for Server {

@@ -21,6 +21,7 @@ pub(crate) use hub::{Hub, Kind, Seat};
 pub(crate) use outbox::{End, Outgoing, Receiver, Sender, outbox};
 pub(crate) use sessions::Sessions;
 
+use crate::listener::Entered;
 use crate::server::Shared;
 use crate::tools::{CallState, Caller, CatchUnwind, Running, Snapshot, Started, Transport, result};
 
@@ -71,6 +72,11 @@ impl Connection {
 
     pub(crate) fn session_id(&self, random: u128) -> String {
         self.lock().session.id(random)
+    }
+
+    /// Notes that a message is being taken, before a handler can stop the server, until its reply is on its way.
+    pub(crate) fn begin_work(&self) -> Entered {
+        self.shared.in_flight().enter()
     }
 
     pub(crate) fn revision(&self) -> Revision {

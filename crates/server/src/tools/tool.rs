@@ -1,12 +1,13 @@
 //! A tool as an app describes it: name, schemas, hints, and how its arguments and output are read and written.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
 use jumpseat_proto::{Annotations, CallResult, InvalidTool};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Handled;
 
@@ -54,11 +55,9 @@ impl Arguments {
 
     /// The argument of that name, when it is there and a string.
     pub fn str(&self, name: &str) -> Option<String> {
-        let mut object = serde_json::from_str::<Map<String, Value>>(&self.0).ok()?;
-        match object.remove(name)? {
-            Value::String(text) => Some(text),
-            _ => None,
-        }
+        // The others stay unread: one of them may be a number that no type here holds.
+        let object = serde_json::from_str::<HashMap<String, &RawValue>>(&self.0).ok()?;
+        serde_json::from_str(object.get(name)?.get()).ok()
     }
 
     /// All of them as one type.

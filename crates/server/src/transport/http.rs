@@ -122,6 +122,7 @@ pub(crate) async fn post_message(
         let message = "There is no open stream of that sessionId: open one with GET /sse, and use the URL in its first event";
         return body::error(StatusCode::NOT_FOUND, message);
     };
+    let at_work = connection.begin_work();
     let (parts, incoming) = request.into_parts();
     let body = match read(&parts.headers, incoming, &shared).await {
         Ok(body) => body,
@@ -137,7 +138,9 @@ pub(crate) async fn post_message(
         Received::Reply(reply) => sender.reply(reply),
         Received::Pending { .. } | Received::Nothing => {}
     }
-    body::full(StatusCode::ACCEPTED, "text/plain", "Accepted")
+    let mut response = body::full(StatusCode::ACCEPTED, "text/plain", "Accepted");
+    response.body_mut().hold_in_flight(at_work);
+    response
 }
 
 /// Reads the message, has it run, and answers with what comes first.

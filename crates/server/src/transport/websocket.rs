@@ -147,6 +147,7 @@ impl Socket {
     }
 
     fn receive(&mut self, text: &str) {
+        let _at_work = self.connection.begin_work();
         match self.connection.receive(text, Envelope::Stream, &self.sender) {
             Received::Reply(reply) => self.sender.reply(reply),
             Received::Pending { .. } | Received::Nothing => {}

@@ -1,8 +1,16 @@
 //! What the tests share: a server on free ports, and small clients over real sockets that say exactly what
 //! they are told to. Every wait has a deadline that fails the test; none is a pause.
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+pub mod door;
+pub mod held;
+pub mod raw;
+pub mod websocket;
+
+use std::fmt::Write as _;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jumpseat::{HostApp, Ports, Server, ServerBuilder, Tool};
@@ -16,6 +24,25 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 /// Fails the test when `future` takes too long.
 pub async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(DEADLINE, future).await.expect("it should have happened by now")
+}
+
+/// Waits for a state that nobody announces.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let patience = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, patience).await.unwrap_or_else(|_| panic!("it is not so yet: {what}"));
+}
+
+/// A port of 127.0.0.1 that is free, and that nobody is given who asks for any port: those are higher numbers.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Test binaries that run at the same time begin in different places.
+    let start = u16::try_from(std::process::id() % 600 * 20).unwrap();
+    let ports = std::iter::repeat_with(|| 20_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 12_000);
+    ports.take(12_000).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 
 /// A server of the test's own.
@@ -137,10 +164,10 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Http<S> {
             head.push_str("Host: localhost\r\n");
         }
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
         if method == "POST" || !body.is_empty() {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            write!(head, "Content-Length: {}\r\n", body.len()).unwrap();
         }
         head.push_str("\r\n");
         self.write([head.as_bytes(), body].concat()).await;
@@ -161,7 +188,12 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Http<S> {
 
     /// Reads a whole response.
     pub async fn response(&mut self) -> Response {
-        let mut response = self.head().await;
+        let head = self.head().await;
+        self.body(head).await
+    }
+
+    /// Reads the body that comes after a head.
+    pub async fn body(&mut self, mut response: Response) -> Response {
         if let Some(length) = response.header("content-length") {
             response.body = vec![0; length.parse().unwrap()];
             soon(self.stream.read_exact(&mut response.body)).await.unwrap();
@@ -243,6 +275,7 @@ pub async fn open_session(port: u16, revision: &str) -> String {
 
 /// One event of a stream. A comment is an event with nothing but the comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_field_names, reason = "the fields' own names")]
 pub struct Event {
     pub event: Option<String>,
     pub id: Option<String>,
@@ -257,8 +290,8 @@ impl Event {
 }
 
 /// An event stream.
-pub struct Events {
-    pub http: Http,
+pub struct Events<S = TcpStream> {
+    pub http: Http<S>,
     pub head: Response,
     text: String,
 }
@@ -266,11 +299,7 @@ pub struct Events {
 impl Events {
     /// Sends a request and expects an event stream.
     pub async fn open(port: u16, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Self {
-        let mut http = Http::connect(port).await;
-        http.send(method, path, headers, body).await;
-        let head = http.head().await;
-        assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
-        Self { http, head, text: String::new() }
+        Self::over(Http::connect(port).await, method, path, headers, body).await
     }
 
     pub async fn get(port: u16, path: &str, headers: &[(&str, &str)]) -> Self {
@@ -288,6 +317,27 @@ impl Events {
         let headers: Vec<_> = headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         Self::open(port, "POST", "/mcp", &[&[JSON], &*headers].concat(), body.as_bytes()).await
     }
+}
+
+impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Events<S> {
+    /// [`Events::open`] on a connection that is there already.
+    pub async fn over(
+        mut http: Http<S>,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Self {
+        http.send(method, path, headers, body).await;
+        let head = http.head().await;
+        assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
+        Self::after(http, head)
+    }
+
+    /// The stream that comes after a head.
+    pub fn after(http: Http<S>, head: Response) -> Self {
+        Self { http, head, text: String::new() }
+    }
 
     /// The next event or comment; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Event> {
@@ -295,7 +345,7 @@ impl Events {
             let chunk = self.http.chunk().await?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
-        let (block, rest) = self.text.split_once("\n\n").unwrap();
+        let (block, _) = self.text.split_once("\n\n").unwrap();
         let mut event = Event::default();
         for line in block.lines() {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
@@ -308,7 +358,8 @@ impl Events {
                 other => panic!("no field of an event: {other}"),
             }
         }
-        self.text = rest.to_owned();
+        let read = block.len() + 2;
+        self.text.drain(..read);
         Some(event)
     }
 
