@@ -4,12 +4,10 @@
 
 mod support;
 
-use jumpseat::{Arguments, Context, Limits, Server, Tool};
+use jumpseat::{Arguments, Context, Server, Tool};
 use serde_json::{Value, json};
 use support::websocket::{TEXT, WebSocket};
-use support::{
-    Events, app, builder, call, modern, open_session, post, request, soon, start, start_with, until,
-};
+use support::{Events, app, call, modern, open_session, post, request, soon, start, until};
 
 fn numbered(number: usize) -> String {
     let params = json!({"type": "custom", "message": "hello", "timestamp": number});
@@ -164,7 +162,7 @@ async fn all_clients_see_one_order_whoever_broadcasts() {
         assert_eq!(number(&events.message().await.unwrap()), seen);
         // Each thread's own are in its order.
         let last = &mut last[seen / 1000];
-        assert!(last.is_none_or(|last| last + 1 == seen) || seen % 1000 == 0);
+        assert!(last.map_or(seen.is_multiple_of(1000), |last| last + 1 == seen));
         *last = Some(seen);
     }
     for thread in threads {
@@ -201,7 +199,7 @@ fn raise_the_limit_of_open_files() {
 async fn a_thousand_websockets_are_served_at_once_and_all_get_a_broadcast() {
     const MANY: usize = 1000;
     raise_the_limit_of_open_files();
-    let server = start_with(builder().limits(Limits::default()));
+    let server = start();
     let mut sockets = Vec::new();
     for _ in 0..MANY {
         sockets.push(connect(server.port).await);

@@ -67,6 +67,7 @@ async fn told(port: u16, tool: &str, arguments: &Value) -> Value {
     told.clone()
 }
 
+#[cfg(target_os = "linux")]
 fn file(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }

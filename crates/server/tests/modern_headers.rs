@@ -22,7 +22,7 @@ fn server() -> TestServer {
 async fn headers_that_do_not_say_what_the_body_says_are_refused_with_400() {
     let server = server();
     let discovered = post_modern(server.http_port, 1, "server/discover", &json!({})).await.json();
-    let served = discovered["result"]["supportedVersions"].as_array().unwrap().clone();
+    let versions = discovered["result"]["supportedVersions"].as_array().unwrap().clone();
     for case in cases() {
         let headers: Vec<_> = case.headers.iter().map(|(name, value)| (*name, &**value)).collect();
         let response = post(server.http_port, &headers, &case.body).await;
@@ -32,7 +32,7 @@ async fn headers_that_do_not_say_what_the_body_says_are_refused_with_400() {
         assert_eq!(body["id"], ID, "{}", case.name);
         assert_eq!(response.header("content-type"), Some("application/json"), "{}", case.name);
         if case.code == Some(-32022) {
-            says_what_is_served(&body["error"]["data"], &served);
+            says_what_is_served(&body["error"]["data"], &versions);
         }
     }
 }

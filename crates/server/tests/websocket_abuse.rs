@@ -35,8 +35,8 @@ async fn frames_that_break_the_protocol_are_closed_with_1002() {
     for (what, bytes) in [
         ("an unmasked frame", unmasked),
         ("a reserved bit", frame(FIN | 0x40 | TEXT, b"{}")),
-        ("an unknown opcode", frame(FIN | 3, b"{}")),
-        ("an unknown control opcode", frame(FIN | 11, b"{}")),
+        ("an unknown opcode", frame(FIN | 0x3, b"{}")),
+        ("an unknown control opcode", frame(FIN | 0xb, b"{}")),
         ("a control frame in fragments", frame(PING, b"p")),
         ("a control frame that is too long", ping_of_126),
         ("a continuation of nothing", frame(FIN | CONTINUATION, b"{}")),

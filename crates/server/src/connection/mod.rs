@@ -219,20 +219,21 @@ impl Connection {
                 Err(ErrorObject::new(ErrorCode::Internal, message))
             }
         };
-        let sender = state.end();
+        let sender = state.sender();
         if let (Some(reply), Some(sender)) = (self.finish(id, state, &outcome), sender) {
             sender.reply(reply);
         }
     }
 
     fn finish(&self, id: &Id, call: &CallState, outcome: &Outcome) -> Option<Reply> {
-        // No more progress from here on.
-        drop(call.end());
         let tools = self.shared.tools().snapshot();
         let mut state = self.lock();
         // A cancelled call is not among them, and its id may be that of another request by now.
         let index = state.calls.iter().position(|(_, known)| std::ptr::eq(Arc::as_ptr(known), call))?;
         state.calls.swap_remove(index);
+        // No more progress from here on. Not before the lock: a cancellation that comes first still needs the
+        // sender, for the rest of the batch.
+        drop(call.end());
         state.session.finish(id, outcome, tools.offer())
     }
 

@@ -103,6 +103,11 @@ impl CallState {
         self.stopped.notify_waiters();
     }
 
+    /// Where its response goes; `None` once it has ended.
+    pub(crate) fn sender(&self) -> Option<Sender> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).sender.clone()
+    }
+
     /// From here on nothing is sent for this call, but what the caller of this sends itself.
     pub(crate) fn end(&self) -> Option<Sender> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner).sender.take()
