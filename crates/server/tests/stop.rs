@@ -71,9 +71,7 @@ async fn everybody_gets_a_word() {
     let mut idle = Http::connect(server.port).await;
     idle.roundtrip("POST", "/mcp", &[JSON], call(1, "echo", &json!({})).as_bytes()).await;
 
-    let begun = Instant::now();
     stop(&server.server).await.unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(1), "with nothing to wait for, it waits for nothing");
     for socket in &mut sockets {
         assert!(matches!(socket.end().await, End::Closed(1001, _)));
     }
