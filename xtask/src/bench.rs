@@ -38,6 +38,10 @@ struct Options {
 ///
 /// When something cannot be built, started or read, or when a server gave a wrong answer.
 pub(crate) fn command(args: &[String]) -> Result<(), String> {
+    if args == ["--help"] {
+        println!("{USAGE}");
+        return Ok(());
+    }
     let options = parse(args)?;
     let wants = |group: &str| options.only.iter().any(|only| only == group);
     machine::check()?;

@@ -117,6 +117,6 @@ impl<'a> Meta<'a> {
         let capabilities = capabilities.and_then(ClientCapabilities::parse);
         let capabilities = capabilities.ok_or_else(|| missing(META[3], "an object, {} when it has none"))?;
         let info = self.client_info.and_then(|info| serde_json::from_str(info.get()).ok());
-        Ok((version, Client { info, capabilities }))
+        Ok((version.into_owned(), Client { info, capabilities }))
     }
 }

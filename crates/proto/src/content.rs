@@ -4,7 +4,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json::{ObjectWriter, write_value};
+use crate::json::{ObjectWriter, write_string, write_value};
 use crate::version::Revision;
 
 /// One piece of a tool's answer.
@@ -110,7 +110,7 @@ impl Content {
             Self::Text { text } => {
                 let mut object = ObjectWriter::begin(buffer);
                 object.raw("type", r#""text""#);
-                object.value("text", text);
+                write_string(object.key("text"), text);
                 object.end();
             }
             _ => write_value(buffer, self),
@@ -153,6 +153,16 @@ impl CallResult {
     pub fn error(mut self) -> Self {
         self.is_error = true;
         self
+    }
+
+    /// About how much JSON it is.
+    pub(crate) fn size(&self) -> usize {
+        let content = |content: &Content| match content {
+            Content::Text { text } => text.len(),
+            Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
+            _ => 0,
+        };
+        self.content.iter().map(content).sum()
     }
 
     /// Writes the members of a `CallToolResult`.

@@ -150,7 +150,7 @@ pub(crate) fn check_call(
     for param in params {
         let argument = param.argument(arguments);
         let form = if argument.is_some_and(|raw| !is_string(raw)) { Form::Number } else { Form::Encoded };
-        let text = argument.map(|raw| string(raw).unwrap_or_else(|_| raw.get().to_owned()));
+        let text = argument.map(|raw| string(raw).unwrap_or_else(|_| raw.get().into()));
         check(*headers, &param.header, text.as_deref(), form)?;
     }
     Ok(())

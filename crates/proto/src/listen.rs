@@ -55,5 +55,5 @@ impl Filter {
 /// The response that ends a subscription when the server does ("Graceful Closure").
 pub(crate) fn closure(id: &Id, revision: Revision, offer: &Offer) -> String {
     let meta = |meta: &mut ObjectWriter| meta.raw(SUBSCRIPTION_ID, id.as_json());
-    Reply::result_with_meta(id, revision, offer, |_| {}, meta).text
+    Reply::result_with_meta(id, revision, offer, 0, |_| {}, meta).text
 }

@@ -1,12 +1,14 @@
 //! One JSON-RPC message: what it is, told by the members present, with its params still raw.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::error::ErrorObject;
-use crate::json::{is_number, is_string, members, string, too_deep};
+use crate::json::{Members, Name, is_number, is_string, string, too_deep};
 
 /// The `id` of a request: the JSON text of a string or a number, echoed as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,12 +35,12 @@ impl fmt::Display for Id {
 pub(crate) enum Message<'a> {
     Request {
         id: Id,
-        method: String,
-        params: Option<&'a RawValue>,
+        method: Cow<'a, str>,
+        params: Option<Params<'a>>,
     },
     Notification {
-        method: String,
-        params: Option<&'a RawValue>,
+        method: Cow<'a, str>,
+        params: Option<Params<'a>>,
     },
     /// The answer to a request of ours; nobody asks the client for anything yet.
     Response,
@@ -66,14 +68,15 @@ pub(crate) fn incoming(text: &str) -> Result<Incoming<'_>, ErrorObject> {
 
 impl<'a> Message<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self, ErrorObject> {
-        let [version, id, method, params, result, error] =
-            members(text, &["jsonrpc", "id", "method", "params", "result", "error"]).map_err(|error| {
-                if error.is_data() {
-                    ErrorObject::invalid_request("A message is a JSON object")
-                } else {
-                    ErrorObject::parse_error(error)
-                }
-            })?;
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let found = deserializer.deserialize_map(Parts).and_then(|found| deserializer.end().map(|()| found));
+        let ([version, id, method, result, error], params) = found.map_err(|error| {
+            if error.is_data() {
+                ErrorObject::invalid_request("A message is a JSON object")
+            } else {
+                ErrorObject::parse_error(error)
+            }
+        })?;
         if version.and_then(|version| string(version).ok()).as_deref() != Some("2.0") {
             return Err(ErrorObject::invalid_request(r#"A message has the member "jsonrpc": "2.0""#));
         }
@@ -125,9 +128,33 @@ const PARAMS: [&str; 9] = [
     "requestId",
 ];
 
+/// Reads a message in one pass: its members and those of its params, which are `None` when they are no object.
+struct Parts;
+
+impl<'de> Visitor<'de> for Parts {
+    type Value = ([Option<&'de RawValue>; 5], Option<Params<'de>>);
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut found, mut params) = ([None; 5], Some(Params::default()));
+        while let Some(index) =
+            map.next_key_seed(Name(&["jsonrpc", "id", "method", "result", "error", "params"]))?
+        {
+            match index {
+                Some(5) => params = map.next_value_seed(Members(&PARAMS))?.map(Params::new),
+                Some(index) => found[index] = Some(map.next_value()?),
+                None => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok((found, params))
+    }
+}
+
 impl<'a> Params<'a> {
-    pub(crate) fn parse(raw: Option<&'a RawValue>) -> Result<Self, ErrorObject> {
-        let Some(raw) = raw else { return Ok(Self::default()) };
+    fn new(found: [Option<&'a RawValue>; 9]) -> Self {
         let [
             meta,
             name,
@@ -138,9 +165,8 @@ impl<'a> Params<'a> {
             capabilities,
             client_info,
             request_id,
-        ] = members(raw.get(), &PARAMS)
-            .map_err(|_| ErrorObject::invalid_params(r#""params" must be an object"#))?;
-        Ok(Self {
+        ] = found;
+        Self {
             meta,
             name,
             arguments,
@@ -150,6 +176,6 @@ impl<'a> Params<'a> {
             capabilities,
             client_info,
             request_id,
-        })
+        }
     }
 }

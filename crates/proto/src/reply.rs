@@ -29,7 +29,7 @@ impl Reply {
         offer: &Offer,
         write: impl FnOnce(&mut ObjectWriter),
     ) -> Self {
-        Self::result_with_meta(id, revision, offer, write, |_| {})
+        Self::result_with_meta(id, revision, offer, 0, write, |_| {})
     }
 
     /// A result whose `_meta` has more than the server's name; `_meta` is written for modern requests only.
@@ -37,11 +37,12 @@ impl Reply {
         id: &Id,
         revision: Revision,
         offer: &Offer,
+        size: usize,
         write: impl FnOnce(&mut ObjectWriter),
         write_meta: impl FnOnce(&mut ObjectWriter),
     ) -> Self {
         let modern = revision.is_modern();
-        let text = response(Some(id), |response| {
+        let text = response(Some(id), size, |response| {
             response.object("result", |result| {
                 if modern {
                     result.raw("resultType", r#""complete""#);
@@ -60,7 +61,7 @@ impl Reply {
 
     /// An error. Without an `id` that could be read, the member is null.
     pub(crate) fn error(id: Option<&Id>, revision: Revision, error: &ErrorObject) -> Self {
-        let text = response(id, |response| error.write(response.key("error")));
+        let text = response(id, 0, |response| error.write(response.key("error")));
         Self { text, error: Some(error.code), modern: revision.is_modern(), initialized: false }
     }
 
@@ -77,8 +78,8 @@ impl Reply {
     }
 }
 
-fn response(id: Option<&Id>, write: impl FnOnce(&mut ObjectWriter)) -> String {
-    let mut buffer = Vec::with_capacity(256);
+fn response(id: Option<&Id>, size: usize, write: impl FnOnce(&mut ObjectWriter)) -> String {
+    let mut buffer = Vec::with_capacity(256 + size);
     let mut response = ObjectWriter::begin(&mut buffer);
     response.raw("jsonrpc", r#""2.0""#);
     response.raw("id", id.map_or("null", Id::as_json));

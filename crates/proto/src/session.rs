@@ -3,6 +3,7 @@
 //! A WebSocket has one session, a client over HTTP has one by its session id, and a request that belongs to
 //! none brings one of its own.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -90,8 +91,8 @@ impl Method {
 /// One request, on its way through [`Session::request`].
 struct Request<'a, 'e> {
     id: Id,
-    method: String,
-    params: Option<&'a RawValue>,
+    method: Cow<'a, str>,
+    params: Option<Params<'a>>,
     envelope: Envelope<'e>,
     batch: Option<BatchKey>,
 }
@@ -151,7 +152,14 @@ impl Session {
     pub fn finish(&mut self, id: &Id, outcome: &Outcome, offer: &Offer) -> Option<Reply> {
         let InFlight { id, revision, batch, .. } = self.take(id)?;
         let reply = match outcome {
-            Ok(outcome) => Reply::result(&id, revision, offer, |result| outcome.write(result, revision)),
+            Ok(outcome) => Reply::result_with_meta(
+                &id,
+                revision,
+                offer,
+                outcome.size(),
+                |result| outcome.write(result, revision),
+                |_| {},
+            ),
             Err(error) => Reply::error(Some(&id), revision, error),
         };
         let Some(batch) = batch else { return Some(reply) };
@@ -227,23 +235,24 @@ impl Session {
     }
 
     /// A malformed or unknown notification is passed over: there is nobody to tell.
-    fn notified<'a>(&mut self, method: &str, params: Option<&RawValue>) -> Step<'a> {
+    fn notified<'a>(&mut self, method: &str, params: Option<Params>) -> Step<'a> {
         if method != "notifications/cancelled" {
             return Step::Nothing;
         }
-        let id = Params::parse(params).ok().and_then(|params| Id::from_raw(params.request_id?));
+        let id = params.and_then(|params| Id::from_raw(params.request_id?));
         let Some(InFlight { id, batch, .. }) = id.and_then(|id| self.take(&id)) else { return Step::Nothing };
         Step::Cancel(id, batch.and_then(|batch| self.batches.settle(batch)))
     }
 
-    fn request<'a>(&mut self, request: Request<'a, '_>, offer: &Offer) -> Step<'a> {
+    fn request<'a>(&mut self, mut request: Request<'a, '_>, offer: &Offer) -> Step<'a> {
         if self.in_flight.iter().any(|other| other.id == request.id) {
             // The id would get two responses, so the error has none.
             let error =
                 ErrorObject::invalid_request(format!("The id {} is that of a request in flight", request.id));
             return Step::Reply(Reply::error(None, self.revision, &error));
         }
-        let params = Params::parse(request.params);
+        let params =
+            request.params.take().ok_or_else(|| ErrorObject::invalid_params(r#""params" must be an object"#));
         let meta = Meta::parse(params.as_ref().ok().and_then(|params| params.meta));
         self.modern = meta.protocol_version.is_some() || request.envelope.is_modern();
         let revision = if self.modern { Revision::MODERN[0] } else { self.revision };

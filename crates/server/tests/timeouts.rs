@@ -181,6 +181,6 @@ async fn a_head_far_over_the_limit_is_431() {
     // One that does not end is not waited for.
     let mut http = Http::connect(server.port).await;
     http.write("GET /mcp/status HTTP/1.1\r\nHost: localhost\r\nX-Header: ").await;
-    http.write(vec![b'x'; 500_000]).await;
+    http.write(vec![b'x'; 1_000_000]).await;
     assert_431(&http.response().await);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use jumpseat_proto::{Envelope, ErrorCode, Headers, Reply};
 
@@ -18,14 +18,18 @@ use crate::listener::Link;
 use crate::server::Shared;
 use crate::tools::Transport;
 
-pub(crate) const SESSION_ID: &str = "mcp-session-id";
+pub(crate) static SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// The headers of a request, as `proto` reads them.
 struct HeaderView<'h>(&'h HeaderMap);
 
 impl Headers for HeaderView<'_> {
     fn header(&self, name: &str) -> Option<&[u8]> {
-        self.0.get(name).map(HeaderValue::as_bytes)
+        // The one that every request is asked for needs no look-up of its name.
+        let value =
+            if name == PROTOCOL_VERSION.as_str() { self.0.get(&PROTOCOL_VERSION) } else { self.0.get(name) };
+        value.map(HeaderValue::as_bytes)
     }
 }
 
@@ -39,6 +43,13 @@ pub(crate) struct Accept {
 impl Accept {
     /// No header allows everything.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(ACCEPT).iter();
+        // What MCP has every client send, word for word.
+        if values.next().is_some_and(|value| value == "application/json, text/event-stream")
+            && values.next().is_none()
+        {
+            return Self { json: true, events: true };
+        }
         let allows = |media| !headers.contains_key(ACCEPT) || accepted(headers, media).1;
         Self { json: allows("application/json"), events: allows("text/event-stream") }
     }
@@ -246,7 +257,7 @@ fn begin_session(
     match id.and_then(|id| HeaderValue::try_from(id).map_err(std::io::Error::other)) {
         Ok(id) => {
             let mut response = answer(reply, accept);
-            response.headers_mut().insert(SESSION_ID, id);
+            response.headers_mut().insert(&SESSION_ID, id);
             response
         }
         Err(error) => body::error(StatusCode::INTERNAL_SERVER_ERROR, &format!("No session id: {error}")),
@@ -259,7 +270,7 @@ fn connection(
     headers: &HeaderMap,
     envelope: &Envelope,
 ) -> Result<Arc<Connection>, Response<Body>> {
-    match headers.get(SESSION_ID) {
+    match headers.get(&SESSION_ID) {
         // 2026-07-28 has no sessions, and passes over the header.
         Some(id) if !envelope.is_modern() => session(shared, id),
         _ => Ok(Connection::new(shared.clone(), Transport::Http)),
@@ -295,7 +306,8 @@ async fn read(headers: &HeaderMap, incoming: Incoming, shared: &Shared) -> Resul
     if length.is_some_and(|length| length > limits.max_message_bytes as u64) {
         return Err(too_large());
     }
-    match tokio::time::timeout(limits.body_timeout, collect(incoming, limits.max_message_bytes)).await {
+    match tokio::time::timeout(limits.body_timeout, collect(incoming, limits.max_message_bytes, length)).await
+    {
         Ok(Ok(Some(body))) => Ok(body),
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(error)) => {
@@ -310,7 +322,12 @@ async fn read(headers: &HeaderMap, incoming: Incoming, shared: &Shared) -> Resul
 }
 
 /// The whole body; `None` when it is longer than `limit`.
-async fn collect(mut incoming: Incoming, limit: usize) -> Result<Option<Bytes>, hyper::Error> {
+async fn collect(
+    mut incoming: Incoming,
+    limit: usize,
+    length: Option<u64>,
+) -> Result<Option<Bytes>, hyper::Error> {
+    let expected = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let mut whole = Whole::None;
     while let Some(frame) = std::future::poll_fn(|cx| std::pin::Pin::new(&mut incoming).poll_frame(cx)).await
     {
@@ -321,7 +338,7 @@ async fn collect(mut incoming: Incoming, limit: usize) -> Result<Option<Bytes>, 
         whole = match whole {
             Whole::None => Whole::One(data),
             Whole::One(first) => {
-                let mut many = BytesMut::with_capacity((first.len() + data.len()) * 2);
+                let mut many = BytesMut::with_capacity(expected.max(first.len() + data.len()));
                 many.extend_from_slice(&first);
                 many.extend_from_slice(&data);
                 Whole::Many(many)
@@ -357,7 +374,11 @@ impl Whole {
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), Response<Body>> {
-    let given = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let given = headers.get(CONTENT_TYPE);
+    if given.is_some_and(|value| value == "application/json") {
+        return Ok(());
+    }
+    let given = given.map(|value| String::from_utf8_lossy(value.as_bytes()));
     let media = given.as_deref().and_then(|value| value.split(';').next()).unwrap_or("").trim();
     if media.eq_ignore_ascii_case("application/json") {
         return Ok(());

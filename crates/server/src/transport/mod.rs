@@ -84,7 +84,7 @@ async fn serve_http(
 /// Room for a head that is over the limit, so that it is refused with a word; and for bodies to come in
 /// large pieces.
 fn buffer_size(shared: &Shared) -> usize {
-    (shared.limits().max_head_bytes * 2).max(128 << 10)
+    (shared.limits().max_head_bytes * 2).max(512 << 10)
 }
 
 async fn route(shared: &Arc<Shared>, link: &Arc<Link>, request: Request<Incoming>) -> Response<Body> {
@@ -138,7 +138,7 @@ fn get_mcp(shared: &Arc<Shared>, link: &Arc<Link>, request: &Request<Incoming>) 
     if !http::wants_events(headers) {
         return status(shared);
     }
-    let Some(id) = headers.get(SESSION_ID) else { return streams::http_sse(shared, link) };
+    let Some(id) = headers.get(&SESSION_ID) else { return streams::http_sse(shared, link) };
     match http::check_version(headers) {
         Ok(()) => streams::of_session(shared, link, id),
         Err(refused) => refused,
@@ -146,7 +146,7 @@ fn get_mcp(shared: &Arc<Shared>, link: &Arc<Link>, request: &Request<Incoming>) 
 }
 
 fn delete(shared: &Arc<Shared>, headers: &HeaderMap) -> Response<Body> {
-    let Some(id) = headers.get(SESSION_ID) else {
+    let Some(id) = headers.get(&SESSION_ID) else {
         let message = "Which session? Name it in the header Mcp-Session-Id";
         return body::error(StatusCode::BAD_REQUEST, message);
     };

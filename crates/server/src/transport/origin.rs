@@ -46,21 +46,20 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h st
 
 fn is_allowed_host(host: &str, allowed: &Allowed) -> bool {
     let Some(name) = without_port(host) else { return false };
-    let name = name.to_ascii_lowercase();
-    is_loopback(&name) || allowed.hosts.contains(&name)
+    is_loopback(name) || allowed.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
 }
 
 fn is_allowed_origin(origin: &str, allowed: &Allowed) -> bool {
     let loopback = || {
         let uri = origin.parse::<Uri>().ok()?;
-        let name = without_port(uri.authority()?.as_str())?.to_ascii_lowercase();
-        Some(matches!(uri.scheme_str(), Some("http" | "https")) && is_loopback(&name))
+        let name = without_port(uri.authority()?.as_str())?;
+        Some(matches!(uri.scheme_str(), Some("http" | "https")) && is_loopback(name))
     };
     allowed.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) || loopback() == Some(true)
 }
 
 fn is_loopback(name: &str) -> bool {
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+    name.eq_ignore_ascii_case("localhost") || matches!(name, "127.0.0.1" | "[::1]")
 }
 
 /// The host of `host[:port]`; `None` when what stands behind the colon is no port.
