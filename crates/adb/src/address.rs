@@ -48,7 +48,8 @@ impl ServerAddress {
     /// ```
     /// use jumpseat_adb::ServerAddress;
     ///
-    /// let address = ServerAddress::from_variables(|name| (name == "ADB_SERVER_SOCKET").then(|| "tcp:[::1]:5038".into()))?;
+    /// let lookup = |name: &str| (name == "ADB_SERVER_SOCKET").then(|| "tcp:[::1]:5038".into());
+    /// let address = ServerAddress::from_variables(lookup)?;
     /// assert_eq!(address, ServerAddress::tcp("::1", 5038));
     /// # Ok::<(), jumpseat_adb::Error>(())
     /// ```
@@ -66,7 +67,11 @@ impl ServerAddress {
             }),
         };
         if let Some(value) = text(SOCKET)? {
-            return socket(&value).map_err(|reason| Error::InvalidAddress { variable: SOCKET, value, reason });
+            return socket(&value).map_err(|reason| Error::InvalidAddress {
+                variable: SOCKET,
+                value,
+                reason,
+            });
         }
         let host = text(ADDRESS)?.unwrap_or_else(|| "127.0.0.1".to_owned());
         let port = match text(PORT)? {
@@ -78,7 +83,8 @@ impl ServerAddress {
         Ok(Self::tcp(without_brackets(&host), port))
     }
 
-    /// Whether it is on this machine, as far as the address tells. Elsewhere, a forward's port is not here either.
+    /// Whether it is on this machine, as far as the address tells. Elsewhere, a forward's port is not here
+    /// either.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp { host, .. } => {
@@ -122,7 +128,9 @@ fn socket(text: &str) -> Result<ServerAddress, &'static str> {
         Some(("localfilesystem" | "local", path)) if !path.is_empty() => {
             Ok(ServerAddress::LocalFilesystem(path.into()))
         }
-        Some(("localabstract", name)) if !name.is_empty() => Ok(ServerAddress::LocalAbstract(name.to_owned())),
+        Some(("localabstract", name)) if !name.is_empty() => {
+            Ok(ServerAddress::LocalAbstract(name.to_owned()))
+        }
         Some(("localfilesystem" | "local" | "localabstract", _)) => Err("there is nothing after the colon"),
         Some(("vsock", _)) => Err("vsock is not supported"),
         _ => Err("it begins with none of tcp:, localfilesystem: and localabstract:"),

@@ -1,6 +1,7 @@
 //! The `adb` program: where it is, its version, and starting a server with it.
 //!
-//! Nothing else is ever asked of it: a program of another version than the running server's kills that server.
+//! Nothing else is ever asked of it: a program of another version than the running server's kills that
+//! server.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -173,9 +174,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn the_sdk_comes_before_the_path() {
-        let variables = [("ANDROID_SDK_ROOT", "/root"), ("ANDROID_HOME", "/home"), ("PATH", "/bin::/usr/bin:relative")];
-        let expected =
-            ["/home/platform-tools/adb", "/root/platform-tools/adb", "/bin/adb", "/usr/bin/adb"];
+        let variables =
+            [("ANDROID_SDK_ROOT", "/root"), ("ANDROID_HOME", "/home"), ("PATH", "/bin::/usr/bin:relative")];
+        let expected = ["/home/platform-tools/adb", "/root/platform-tools/adb", "/bin/adb", "/usr/bin/adb"];
         assert_eq!(paths(&variables), expected);
         assert!(paths(&[("ANDROID_HOME", "")]).is_empty());
     }
@@ -184,15 +185,22 @@ mod tests {
     #[test]
     fn who_names_a_program_gets_no_other() {
         assert_eq!(paths(&[("ADB", "/opt/adb"), ("PATH", "/bin")]), ["/opt/adb"]);
-        assert_eq!(paths(&[("ADB", "adb-next"), ("PATH", "/bin:/usr/bin")]), ["/bin/adb-next", "/usr/bin/adb-next"]);
+        assert_eq!(
+            paths(&[("ADB", "adb-next"), ("PATH", "/bin:/usr/bin")]),
+            ["/bin/adb-next", "/usr/bin/adb-next"]
+        );
     }
 
     #[test]
     fn a_program_says_its_version() {
-        let output = "Android Debug Bridge version 1.0.41\nVersion 29.0.6-debian\nInstalled as /usr/bin/adb\n";
+        let output =
+            "Android Debug Bridge version 1.0.41\nVersion 29.0.6-debian\nInstalled as /usr/bin/adb\n";
         let expected = BinaryVersion { protocol: 41, release: Some("29.0.6-debian".into()) };
         assert_eq!(version(output), Some(expected));
-        assert_eq!(version("Android Debug Bridge version 1.0.36\n").map(|version| version.protocol), Some(36));
+        assert_eq!(
+            version("Android Debug Bridge version 1.0.36\n").map(|version| version.protocol),
+            Some(36)
+        );
         assert_eq!(version("hello"), None);
     }
 }

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use crate::device::Device;
 use crate::error::Error;
 
-/// The serial number that was asked for: the explicit one, else `DEVICE_SERIAL`, else `ANDROID_SERIAL`. An empty
-/// variable is as good as none.
+/// The serial number that was asked for: the explicit one, else `DEVICE_SERIAL`, else `ANDROID_SERIAL`. An
+/// empty variable is as good as none.
 pub fn wanted_serial(explicit: Option<String>, lookup: impl Fn(&str) -> Option<OsString>) -> Option<String> {
     explicit.or_else(|| {
         ["DEVICE_SERIAL", "ANDROID_SERIAL"]
@@ -21,8 +21,9 @@ pub fn wanted_serial(explicit: Option<String>, lookup: impl Fn(&str) -> Option<O
 ///
 /// # Errors
 ///
-/// [`Error::NoDevice`], [`Error::UnknownDevice`] and [`Error::SeveralDevices`]; and what keeps the chosen device
-/// from being used: [`Error::Unauthorized`], [`Error::Offline`], [`Error::NoPermissions`], [`Error::NotReady`].
+/// [`Error::NoDevice`], [`Error::UnknownDevice`] and [`Error::SeveralDevices`]; and what keeps the chosen
+/// device from being used: [`Error::Unauthorized`], [`Error::Offline`], [`Error::NoPermissions`],
+/// [`Error::NotReady`].
 pub fn choose<'d>(devices: &'d [Device], serial: Option<&str>) -> Result<&'d Device, Error> {
     let meant: Vec<&Device> =
         devices.iter().filter(|device| serial.is_none_or(|serial| device.serial == serial)).collect();
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn the_only_ready_device_is_meant() {
-        let devices = list("A unauthorized transport_id:1\nB device transport_id:2\nC offline transport_id:3\n");
+        let devices =
+            list("A unauthorized transport_id:1\nB device transport_id:2\nC offline transport_id:3\n");
         assert_eq!(choose(&devices, None).unwrap().serial, "B");
     }
 
@@ -102,7 +104,9 @@ mod tests {
     #[test]
     fn an_unknown_serial_lists_what_is_there() {
         let error = choose(&list("A device transport_id:1\n"), Some("B")).unwrap_err();
-        assert!(matches!(&error, Error::UnknownDevice { serial, devices } if serial == "B" && devices.len() == 1));
+        assert!(
+            matches!(&error, Error::UnknownDevice { serial, devices } if serial == "B" && devices.len() == 1)
+        );
         assert!(error.hint().contains("A (device)"), "{}", error.hint());
     }
 

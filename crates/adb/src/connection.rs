@@ -1,13 +1,13 @@
 //! One connection to the adb server, and the requests on it. Each wait has a deadline.
 //!
-//! It does not know what the requests mean. NOTE: a request is written only after the answer to the one before, and
-//! nothing is read beyond an answer: what follows may be a device's bytes.
+//! It does not know what the requests mean. NOTE: a request is written only after the answer to the one
+//! before, and nothing is read beyond an answer: what follows may be a device's bytes.
 
-use std::future::Future;
 use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::address::ServerAddress;
@@ -24,6 +24,8 @@ pub(crate) struct Connection {
     reply: Duration,
     /// The request that is being answered.
     request: String,
+    /// The device that requests go to, once the server has switched to it.
+    device: Option<String>,
 }
 
 impl Connection {
@@ -31,7 +33,7 @@ impl Connection {
         let (address, deadlines) = (server.address().clone(), server.deadlines());
         match timeout(deadlines.connect, Socket::connect(&address)).await {
             Ok(Ok(socket)) => {
-                Ok(Self { socket, address, reply: deadlines.reply, request: String::new() })
+                Ok(Self { socket, address, reply: deadlines.reply, request: String::new(), device: None })
             }
             Ok(Err(source)) => Err(Error::Unreachable { address, source }),
             Err(_) => Err(Error::Timeout {
@@ -45,8 +47,14 @@ impl Connection {
     pub(crate) async fn request(&mut self, request: &str) -> Result<(), Error> {
         let bytes = wire::request(request).ok_or(Error::TooLong { length: request.len() })?;
         request.clone_into(&mut self.request);
-        within(self.reply, &self.request, self.socket.write_all(&bytes)).await?;
+        let written = timeout(self.reply, self.socket.write_all(&bytes)).await;
+        self.in_time(written)?;
         self.status().await
+    }
+
+    /// From now on, requests go to this device.
+    pub(crate) fn switched_to(&mut self, serial: &str) {
+        self.device = Some(serial.to_owned());
     }
 
     /// Reads whether it is accepted.
@@ -70,14 +78,16 @@ impl Connection {
         let head = self.array().await?;
         let length = wire::length(head).ok_or_else(|| self.not_adb(&head))?;
         let mut text = vec![0; length];
-        within(self.reply, &self.request, self.socket.read_exact(&mut text)).await?;
+        let read = timeout(self.reply, self.socket.read_exact(&mut text)).await;
+        self.in_time(read)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Reads that many bytes.
     pub(crate) async fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
-        within(self.reply, &self.request, self.socket.read_exact(&mut bytes)).await?;
+        let read = timeout(self.reply, self.socket.read_exact(&mut bytes)).await;
+        self.in_time(read)?;
         Ok(bytes)
     }
 
@@ -89,17 +99,17 @@ impl Connection {
     pub(crate) fn into_socket(self) -> Socket {
         self.socket
     }
-}
 
-/// Waits for reading or writing that is part of a request.
-async fn within<T>(
-    deadline: Duration,
-    request: &str,
-    io: impl Future<Output = io::Result<T>>,
-) -> Result<T, Error> {
-    match timeout(deadline, io).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(source)) => Err(Error::Ended { waiting_for: format!("`{request}`"), source }),
-        Err(_) => Err(Error::Timeout { waiting_for: format!("the adb server's answer to `{request}`"), after: deadline }),
+    /// What reading or writing gave, or why it gave nothing.
+    fn in_time<T>(&self, done: Result<io::Result<T>, Elapsed>) -> Result<T, Error> {
+        let waiting_for = || {
+            let on_device = self.device.as_ref().map(|serial| format!(" on {serial}")).unwrap_or_default();
+            format!("the answer to `{}`{on_device}", self.request)
+        };
+        match done {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(source)) => Err(Error::Ended { waiting_for: waiting_for(), source }),
+            Err(_) => Err(Error::Timeout { waiting_for: waiting_for(), after: self.reply }),
+        }
     }
 }

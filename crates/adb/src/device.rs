@@ -34,8 +34,8 @@ impl Device {
 
     /// How requests about the device begin.
     ///
-    /// NOTE: the serial number is preferred, because a transport id is given to another device after the adb server
-    /// was restarted.
+    /// NOTE: the serial number is preferred, because a transport id is given to another device after the adb
+    /// server was restarted.
     pub(crate) fn host_prefix(&self) -> String {
         if self.shares_serial {
             format!("host-transport-id:{}", self.transport_id)
@@ -87,7 +87,8 @@ pub enum DeviceState {
     Offline,
     /// This machine's system does not let adb open it; adb's own words on that.
     NoPermissions(String),
-    /// Another state, in adb's word: `authorizing`, `connecting`, `recovery`, `sideload`, `rescue`, `bootloader`, …
+    /// Another state, in adb's word: `authorizing`, `connecting`, `recovery`, `sideload`, `rescue`,
+    /// `bootloader`, …
     Other(String),
 }
 

@@ -24,8 +24,8 @@ pub enum Endpoint {
     Tcp(u16),
     /// A name in the abstract socket namespace (Linux and Android).
     LocalAbstract(String),
-    /// One of adb's other kinds, as adb writes it (`jdwp:4711`, `localfilesystem:/…`): other tools' forwards have
-    /// them. It does not come out of [`FromStr`].
+    /// One of adb's other kinds, as adb writes it (`jdwp:4711`, `localfilesystem:/…`): other tools' forwards
+    /// have them. It does not come out of [`FromStr`].
     Other(String),
 }
 

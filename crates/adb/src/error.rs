@@ -12,8 +12,8 @@ use crate::device::Device;
 use crate::endpoint::Endpoint;
 use crate::forward::Forward;
 
-/// Why it did not work. [`Display`](std::fmt::Display) says what is wrong, [`hint`](Self::hint) what to do, and
-/// [`code`](Self::code) is a word for programs.
+/// Why it did not work. [`Display`](std::fmt::Display) says what is wrong, [`hint`](Self::hint) what to do,
+/// and [`code`](Self::code) is a word for programs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -172,7 +172,7 @@ pub enum Holder {
     Forward(Forward),
     /// The adb server itself: it is the port that it serves at.
     AdbServer,
-    /// A program that is not adb.
+    /// Another program than this adb server.
     Program,
 }
 
@@ -211,8 +211,9 @@ impl Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Unreachable { source, .. } | Self::Ended { source, .. } => Some(source),
-            Self::Unanswered { source: Some(source) } => Some(source),
+            Self::Unreachable { source, .. }
+            | Self::Ended { source, .. }
+            | Self::Unanswered { source: Some(source) } => Some(source),
             _ => None,
         }
     }

@@ -1,8 +1,9 @@
 //! Forwards: ports of the adb server's machine that lead to the device, whoever made them.
 //!
-//! It remembers none of them. A forward ends with the device (unplugged, rebooted, `adbd` restarted) and with the
-//! adb server, and only the tracker tells.
+//! It remembers none of them. A forward ends with the device (unplugged, rebooted, `adbd` restarted) and with
+//! the adb server, and only the tracker tells.
 
+use crate::address::ServerAddress;
 use crate::connection::Connection;
 use crate::device::Device;
 use crate::endpoint::Endpoint;
@@ -46,7 +47,7 @@ impl AdbServer {
     /// # use jumpseat_adb::{AdbServer, Device, Endpoint, Error, Forward, Holder};
     /// # async fn example(server: AdbServer, device: Device, wanted: Forward) -> Result<Forward, Error> {
     /// match server.add_forward(&device, &wanted.local, &wanted.remote).await {
-    ///     Err(Error::PortTaken { holder: Holder::Forward(forward), .. }) if forward == wanted => Ok(forward),
+    ///     Err(Error::PortTaken { holder: Holder::Forward(holder), .. }) if holder == wanted => Ok(holder),
     ///     result => result,
     /// }
     /// # }
@@ -54,7 +55,8 @@ impl AdbServer {
     ///
     /// # Errors
     ///
-    /// [`Error::PortTaken`], [`Error::InvalidEndpoint`], and those of [`device_features`](Self::device_features).
+    /// [`Error::PortTaken`], [`Error::InvalidEndpoint`], and those of
+    /// [`device_features`](Self::device_features).
     pub async fn add_forward(
         &self,
         device: &Device,
@@ -64,8 +66,8 @@ impl AdbServer {
         self.forward(device, local, remote, Existing::Stays).await
     }
 
-    /// Makes a forward as plain `adb forward` does: one that has the local end is silently led elsewhere, even if it
-    /// is another device's.
+    /// Makes a forward as plain `adb forward` does: one that has the local end is silently led elsewhere,
+    /// even if it is another device's.
     ///
     /// # Errors
     ///
@@ -116,17 +118,27 @@ impl AdbServer {
     /// Who has the local end, if that is what the server's refusal means.
     async fn holder(&self, local: &Endpoint, reason: &str) -> Result<Option<Holder>, Error> {
         Ok(match reason {
-            "cannot rebind existing socket" => {
-                self.forwards().await?.into_iter().find(|forward| forward.local == *local).map(Holder::Forward)
-            }
-            // What the server calls itself when somebody asks for its own port.
+            "cannot rebind existing socket" => self
+                .forwards()
+                .await?
+                .into_iter()
+                .find(|forward| forward.local == *local)
+                .map(Holder::Forward),
+            // What the server says when it was started at `tcp:PORT` and this is that port.
             "internal error" => Some(Holder::AdbServer),
             // As the system says EADDRINUSE (Unix) and WSAEADDRINUSE (Windows).
-            bind if bind.contains("already in use") || bind.contains("Only one usage of each socket address") => {
-                Some(Holder::Program)
+            bind if bind.contains("already in use")
+                || bind.contains("Only one usage of each socket address") =>
+            {
+                Some(if self.is_at(local) { Holder::AdbServer } else { Holder::Program })
             }
             _ => None,
         })
+    }
+
+    /// Whether the server itself listens at that end.
+    fn is_at(&self, local: &Endpoint) -> bool {
+        matches!(self.address(), ServerAddress::Tcp { port, .. } if *local == Endpoint::Tcp(*port))
     }
 
     /// All forwards: every tool's, on every device.

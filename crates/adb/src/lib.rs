@@ -15,8 +15,8 @@
 //! ```
 //!
 //! No `adb` program is run, except once to start a server where none answers, because a program of another
-//! version kills the running server. It does not know MCP, prints nothing, remembers no forwards, and never stops
-//! or replaces an adb server.
+//! version kills the running server. It does not know MCP, prints nothing, remembers no forwards, and never
+//! stops or replaces an adb server.
 
 mod address;
 mod binary;

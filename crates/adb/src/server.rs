@@ -26,7 +26,8 @@ pub struct AdbServer {
 pub struct Deadlines {
     /// Connecting to the server: 3 s, unless said otherwise.
     pub connect: Duration,
-    /// Each part of the server's answer: 5 s. NOTE: the first answer of a server that was just started can take 3 s.
+    /// Each part of the server's answer: 5 s. NOTE: the first answer of a server that was just started can
+    /// take 3 s.
     pub reply: Duration,
     /// Running `adb start-server`: 20 s.
     pub start: Duration,
@@ -34,7 +35,8 @@ pub struct Deadlines {
 
 impl Default for Deadlines {
     fn default() -> Self {
-        let (connect, reply, start) = (Duration::from_secs(3), Duration::from_secs(5), Duration::from_secs(20));
+        let (connect, reply, start) =
+            (Duration::from_secs(3), Duration::from_secs(5), Duration::from_secs(20));
         Self { connect, reply, start }
     }
 }
@@ -84,8 +86,8 @@ impl AdbServer {
     ///
     /// # Errors
     ///
-    /// Those of every request: [`Error::Unreachable`], [`Error::Timeout`], [`Error::Ended`], [`Error::NotAdb`],
-    /// [`Error::Rejected`] and [`Error::Outdated`].
+    /// Those of every request: [`Error::Unreachable`], [`Error::Timeout`], [`Error::Ended`],
+    /// [`Error::NotAdb`], [`Error::Rejected`] and [`Error::Outdated`].
     pub async fn version(&self) -> Result<u32, Error> {
         let request = "host:version";
         let version = self.query(request).await?;
@@ -122,20 +124,21 @@ impl AdbServer {
         choose(&devices, serial).cloned()
     }
 
-    /// The features that the device and this server share.
+    /// The device's features, such as `shell_v2`.
     ///
     /// # Errors
     ///
-    /// Those of [`version`](Self::version), and what keeps the device from being used: [`Error::UnknownDevice`],
-    /// [`Error::Unauthorized`], [`Error::Offline`], [`Error::NoPermissions`], [`Error::NotReady`].
+    /// Those of [`version`](Self::version), and what keeps the device from being used:
+    /// [`Error::UnknownDevice`], [`Error::Unauthorized`], [`Error::Offline`], [`Error::NoPermissions`],
+    /// [`Error::NotReady`].
     pub async fn device_features(&self, device: &Device) -> Result<Vec<String>, Error> {
         let request = format!("{}:features", device.host_prefix());
         let features = self.about(device, self.query(&request)).await?;
         Ok(wire::features(&features))
     }
 
-    /// Starts the server with the binary, if nothing answers at its address and that is on this machine. The binary
-    /// is looked for only then, and run once.
+    /// Starts the server with the binary, if nothing answers at its address and that is on this machine. The
+    /// binary is looked for only then, and run once.
     ///
     /// # Errors
     ///
@@ -144,11 +147,10 @@ impl AdbServer {
         &self,
         binary: impl FnOnce() -> Result<AdbBinary, Error>,
     ) -> Result<Started, Error> {
-        let absent = match self.version().await {
-            Ok(_) => return Ok(Started::Running),
-            Err(error) => error,
+        let Err(absent) = self.version().await else { return Ok(Started::Running) };
+        let Some(socket) = self.address.to_start_at().filter(|_| is_absence(&absent)) else {
+            return Err(absent);
         };
-        let Some(socket) = self.address.to_start_at().filter(|_| is_absence(&absent)) else { return Err(absent) };
         let binary = binary()?;
         binary.start_server(&socket, self.deadlines.start).await?;
         self.version().await?;
@@ -162,8 +164,8 @@ impl AdbServer {
         connection.text().await
     }
 
-    /// What a request about a device gives. If the server refuses, the device's state says why: the server's own
-    /// reason is empty for some requests, and about another device at times.
+    /// What a request about a device gives. If the server refuses, the device's state says why: the server's
+    /// own reason is empty for some requests, and about another device at times.
     pub(crate) async fn about<T>(
         &self,
         device: &Device,

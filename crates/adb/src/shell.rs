@@ -6,7 +6,6 @@ use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::connection::Connection;
 use crate::device::Device;
 use crate::error::Error;
 use crate::server::AdbServer;
@@ -27,8 +26,8 @@ pub enum ShellOutput {
         /// The standard error output.
         stderr: Vec<u8>,
     },
-    /// From a device without that protocol (before Android 7): both outputs in one, with line ends that a terminal
-    /// would get, and nobody knows the exit code.
+    /// From a device without that protocol (before Android 7): both outputs in one, with line ends that a
+    /// terminal would get, and nobody knows the exit code.
     Merged(Vec<u8>),
 }
 
@@ -48,21 +47,33 @@ impl AdbServer {
     /// # Errors
     ///
     /// [`Error::Timeout`], [`Error::TooLong`], and those of [`device_features`](Self::device_features).
-    pub async fn shell(&self, device: &Device, command: &str, within: Duration) -> Result<ShellOutput, Error> {
+    pub async fn shell(
+        &self,
+        device: &Device,
+        command: &str,
+        within: Duration,
+    ) -> Result<ShellOutput, Error> {
         match timeout(within, self.run(device, command)).await {
             Ok(result) => result,
-            Err(_) => Err(Error::Timeout { waiting_for: format!("`{command}` on {}", device.serial), after: within }),
+            Err(_) => Err(Error::Timeout {
+                waiting_for: format!("`{command}` on {}", device.serial),
+                after: within,
+            }),
         }
     }
 
     async fn run(&self, device: &Device, command: &str) -> Result<ShellOutput, Error> {
         let has_packets = self.device_features(device).await?.iter().any(|feature| feature == "shell_v2");
-        let service = if has_packets { format!("shell,v2,raw:{command}") } else { format!("shell:{command}") };
+        let service =
+            if has_packets { format!("shell,v2,raw:{command}") } else { format!("shell:{command}") };
         let mut connection = self.transport(device).await?;
         self.about(device, connection.request(&service)).await?;
         let socket = connection.into_socket();
         let output = if has_packets { separate(socket).await } else { merged(socket).await };
-        output.map_err(|source| Error::Ended { waiting_for: format!("`{command}` on {}", device.serial), source })
+        output.map_err(|source| Error::Ended {
+            waiting_for: format!("`{command}` on {}", device.serial),
+            source,
+        })
     }
 
     /// The names in the device's abstract socket namespace that something listens on, other apps' included.
@@ -91,7 +102,9 @@ async fn separate(mut socket: Socket) -> std::io::Result<ShellOutput> {
             match packet {
                 ShellPacket::Stdout(bytes) => stdout.extend_from_slice(&bytes),
                 ShellPacket::Stderr(bytes) => stderr.extend_from_slice(&bytes),
-                ShellPacket::Exit(exit_code) => return Ok(ShellOutput::Separate { exit_code, stdout, stderr }),
+                ShellPacket::Exit(exit_code) => {
+                    return Ok(ShellOutput::Separate { exit_code, stdout, stderr });
+                }
                 ShellPacket::Unknown => {}
             }
         }

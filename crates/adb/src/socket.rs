@@ -30,10 +30,9 @@ impl Socket {
                 UnixStream::connect(format!("\0{name}")).await.map(Self::Unix)
             }
             #[cfg(not(any(target_os = "android", target_os = "linux")))]
-            other => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                format!("this system has no {other} sockets"),
-            )),
+            other => {
+                Err(io::Error::new(io::ErrorKind::Unsupported, format!("this system has no {other} sockets")))
+            }
         }
     }
 }
@@ -41,7 +40,8 @@ impl Socket {
 async fn tcp(host: &str, port: u16) -> io::Result<Socket> {
     let stream = if host == "localhost" {
         // As adb does: its server binds IPv4 where there is IPv4, and a resolver may put IPv6 first.
-        let both = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
+        let both =
+            [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
         TcpStream::connect(&both[..]).await?
     } else {
         TcpStream::connect((host, port)).await?
@@ -51,11 +51,7 @@ async fn tcp(host: &str, port: u16) -> io::Result<Socket> {
 }
 
 impl AsyncRead for Socket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context,
-        buffer: &mut ReadBuf,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context, buffer: &mut ReadBuf) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
             #[cfg(unix)]

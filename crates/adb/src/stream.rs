@@ -22,16 +22,16 @@ const FIRST: usize = 16 * 1024;
 
 /// The bytes to and from an app on the device.
 ///
-/// NOTE: shutting the writing side down cuts the reading side off too, and bytes on their way are lost. Do it, or drop
-/// the stream, when the answer is in.
+/// NOTE: shutting the writing side down cuts the reading side off too, and bytes on their way are lost. Do
+/// it, or drop the stream, when the answer is in.
 #[derive(Debug)]
 pub struct DeviceStream(Socket);
 
 impl AdbServer {
     /// Connects to what listens at the endpoint on the device.
     ///
-    /// NOTE: an app that is frozen in the background is connected to all the same, and stays silent. Only an answer
-    /// proves anything: see [`first_answer`].
+    /// NOTE: an app that is frozen in the background is connected to all the same, and stays silent. Only an
+    /// answer proves anything: see [`first_answer`].
     ///
     /// # Errors
     ///
@@ -61,17 +61,18 @@ impl AdbServer {
             // The transport id, which is of no more use than the one that is known.
             connection.array::<8>().await?;
         }
+        connection.switched_to(&device.serial);
         Ok(connection)
     }
 }
 
-/// Sends a request, and waits for the first bytes that come back. They tell a live app from a dead one and a frozen
-/// one, through a forward or a device stream.
+/// Sends a request, and waits for the first bytes that come back. They tell a live app from a dead one and a
+/// frozen one, through a forward or a device stream.
 ///
 /// # Errors
 ///
-/// [`Error::Unanswered`] if the stream ends first, as it does behind a forward to nothing; [`Error::Silent`] if
-/// nothing comes in that time, as from a frozen app.
+/// [`Error::Unanswered`] if the stream ends first, as it does behind a forward to nothing; [`Error::Silent`]
+/// if nothing comes in that time, as from a frozen app.
 pub async fn first_answer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     request: &[u8],
@@ -94,11 +95,7 @@ pub async fn first_answer<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 impl AsyncRead for DeviceStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context,
-        buffer: &mut ReadBuf,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context, buffer: &mut ReadBuf) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().0).poll_read(context, buffer)
     }
 }

@@ -17,8 +17,8 @@ use crate::server::AdbServer;
 use crate::socket::Socket;
 use crate::wire;
 
-/// How long the server may be quiet before it is asked. NOTE: adb 29 tells that a device on the network went offline
-/// only when it is back.
+/// How long the server may be quiet before it is asked. NOTE: adb 29 tells only when it is back that a device
+/// on the network went offline; adb 36 tells at once.
 const QUIET: Duration = Duration::from_secs(1);
 /// The pause between attempts to reach the server again.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -29,7 +29,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub enum Change {
     /// A device is there. Those that are there at first arrive too.
     Arrived(Device),
-    /// A device is otherwise than it was, mostly in its state. If it was ready and is not now, its forwards are gone.
+    /// A device is otherwise than it was, mostly in its state. If it was ready and is not now, its forwards
+    /// are gone.
     Changed {
         /// The device before.
         before: Device,
@@ -38,7 +39,8 @@ pub enum Change {
     },
     /// A device is gone, and its forwards with it.
     Removed(Device),
-    /// The server is gone, after its devices. With it went all forwards, and all transport ids mean nothing now.
+    /// The server is gone, after its devices. With it went all forwards, and all transport ids mean nothing
+    /// now.
     ServerLost,
     /// A server is there again, before its devices.
     ServerBack,
@@ -62,8 +64,12 @@ impl AdbServer {
     /// Those of [`version`](Self::version).
     pub async fn track(&self) -> Result<Tracker, Error> {
         let (updates, devices) = Updates::begin(self).await?;
-        let mut tracker =
-            Tracker { server: self.clone(), updates: Some(updates), devices: Vec::new(), changes: VecDeque::new() };
+        let mut tracker = Tracker {
+            server: self.clone(),
+            updates: Some(updates),
+            devices: Vec::new(),
+            changes: VecDeque::new(),
+        };
         tracker.update(devices);
         Ok(tracker)
     }
@@ -77,12 +83,13 @@ impl Tracker {
 
     /// Waits for the next change, however long it takes. Nothing is lost if the future is dropped.
     ///
-    /// A server that stops is waited for, likewise. The connection to it and its devices are dropped then, because
-    /// another server gives the same transport ids to other devices.
+    /// A server that stops is waited for, likewise. The connection to it and its devices are dropped then,
+    /// because another server gives the same transport ids to other devices.
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] and [`Error::NotAdb`], as of every request. The tracker goes on when it is asked again.
+    /// [`Error::Timeout`] and [`Error::NotAdb`], as of every request. The tracker goes on when it is asked
+    /// again.
     pub async fn next(&mut self) -> Result<Change, Error> {
         loop {
             if let Some(change) = self.changes.pop_front() {

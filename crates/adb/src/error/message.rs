@@ -16,19 +16,23 @@ impl fmt::Display for Error {
             Self::TooLong { length } => {
                 write!(f, "the request has {length} bytes, and adb takes 65535")
             }
-            Self::Unreachable { address, source } => write!(f, "no adb server answers at {address}: {source}"),
+            Self::Unreachable { address, source } => {
+                write!(f, "no adb server answers at {address}: {source}")
+            }
             Self::AdbNotFound { .. } => f.write_str("there is no adb program to start the adb server with"),
             Self::AdbFailed { command, reason } => write!(f, "`{command}` failed: {reason}"),
             Self::Timeout { waiting_for, after } => {
                 write!(f, "{waiting_for} took more than {}", seconds(*after))
             }
             Self::Ended { waiting_for, source } => {
-                write!(f, "the adb server hung up during {waiting_for}: {source}")
+                write!(f, "the adb server hung up before {waiting_for} was there: {source}")
             }
             Self::NotAdb { address, got } => {
                 write!(f, "what listens at {address} is no adb server: it answered {got:?}")
             }
-            Self::Outdated { request } => write!(f, "the adb server is too old: it does not know `{request}`"),
+            Self::Outdated { request } => {
+                write!(f, "the adb server is too old: it does not know `{request}`")
+            }
             Self::Rejected { request, reason } if reason.is_empty() => {
                 write!(f, "the adb server refused `{request}` without a reason")
             }
@@ -49,15 +53,19 @@ impl Error {
                 devices.iter().try_for_each(|device| write!(f, "\n  {device}"))
             }
             Self::Unauthorized { serial } => write!(f, "{serial} has not authorized this computer"),
-            Self::Offline { serial } => write!(f, "{serial} is offline: adb knows it, and it does not answer"),
+            Self::Offline { serial } => {
+                write!(f, "{serial} is offline: adb knows it, and it does not answer")
+            }
             Self::NoPermissions { serial, reason } => write!(f, "adb may not open {serial}: {reason}"),
-            Self::NotReady { serial, state } => write!(f, "{serial} is not ready: adb calls its state {state:?}"),
+            Self::NotReady { serial, state } => {
+                write!(f, "{serial} is not ready: adb calls its state {state:?}")
+            }
             Self::PortTaken { local, holder } => match holder {
                 Holder::Forward(forward) => {
                     write!(f, "{local} is taken: it is forwarded to {} of {}", forward.remote, forward.serial)
                 }
                 Holder::AdbServer => write!(f, "{local} is taken: the adb server itself listens there"),
-                Holder::Program => write!(f, "{local} is taken by a program that is not adb"),
+                Holder::Program => write!(f, "{local} is taken by another program"),
             },
             Self::NotForwarded { local } => write!(f, "{local} is not forwarded"),
             Self::ForwardTaken { holder } => {

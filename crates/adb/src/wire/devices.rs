@@ -43,7 +43,8 @@ pub(crate) fn devices(list: &str) -> Result<Vec<Device>, String> {
 
 /// Reads one line: `SERIAL STATE [PATH] [product:P] [model:M] [device:D] transport_id:N`.
 ///
-/// The serial number and the state may contain spaces, what follows them does not. So it is read from the end.
+/// The serial number and the state may contain spaces, what follows them does not. So it is read from the
+/// end.
 fn device(line: &str) -> Option<Device> {
     let (rest, transport_id) = line.trim_end().rsplit_once(" transport_id:")?;
     let (rest, name) = take_last(rest, "device:");
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn a_phone_on_usb() {
         let phone = one(
-            "9B1FF0000000            device usb:1-1.4 product:shiba model:Pixel_8 device:shiba transport_id:3\n",
+            "9B1FF0000000           device usb:1-1.4 product:shiba model:Pixel_8 device:shiba transport_id:3",
         );
         assert_eq!(
             phone,
@@ -143,13 +144,15 @@ mod tests {
         for (line, state, path) in [
             ("A unauthorized usb:1-1 transport_id:1", DeviceState::Unauthorized, Some("usb:1-1")),
             ("A offline transport_id:1", DeviceState::Offline, None),
-            ("A recovery product:p model:m device:d transport_id:1", DeviceState::Other("recovery".into()), None),
+            (
+                "A recovery product:p model:m device:d transport_id:1",
+                DeviceState::Other("recovery".into()),
+                None,
+            ),
             ("A sleeping usb:1-1 transport_id:1", DeviceState::Other("sleeping".into()), Some("usb:1-1")),
             (
-                "A  no permissions (missing udev rules? user is in the plugdev group); see [http://a.b/c] usb:3-2 transport_id:1",
-                DeviceState::NoPermissions(
-                    "no permissions (missing udev rules? user is in the plugdev group); see [http://a.b/c]".into(),
-                ),
+                "A  no permissions (missing udev rules?); see [http://a.b/c] usb:3-2 transport_id:1",
+                DeviceState::NoPermissions("no permissions (missing udev rules?); see [http://a.b/c]".into()),
                 Some("usb:3-2"),
             ),
             (

@@ -17,8 +17,8 @@ pub(crate) fn forwards(list: &str) -> Result<Vec<Forward>, String> {
         .collect()
 }
 
-/// The reverse forwards of a device's list, or the first line that is not understood. What stands where a forward
-/// has its serial number tells nothing (`host-12`, `UsbFfs`, `(reverse)`).
+/// The reverse forwards of a device's list, or the first line that is not understood. What stands where a
+/// forward has its serial number tells nothing (`host-12`, `UsbFfs`, `(reverse)`).
 pub(crate) fn reverses(list: &str) -> Result<Vec<Reverse>, String> {
     lines(list)
         .map(|(line, parts)| {

@@ -48,7 +48,8 @@ mod tests {
     fn packets_come_in_pieces_and_in_crowds() {
         // From adbd, for `echo hi; echo err >&2; exit 3`.
         let bytes = b"\x01\x03\0\0\0hi\n\x02\x04\0\0\0err\n\x03\x01\0\0\0\x03";
-        let expected = [ShellPacket::Stdout("hi\n".into()), ShellPacket::Stderr("err\n".into()), ShellPacket::Exit(3)];
+        let expected =
+            [ShellPacket::Stdout("hi\n".into()), ShellPacket::Stderr("err\n".into()), ShellPacket::Exit(3)];
         for size in [1, 6, bytes.len()] {
             let mut buffer = BytesMut::new();
             let mut packets = Vec::new();

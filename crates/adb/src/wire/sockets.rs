@@ -8,8 +8,8 @@ pub(crate) fn abstract_sockets(table: &str) -> Vec<String> {
     table.lines().filter_map(listening).map(str::to_owned).collect()
 }
 
-/// Reads `NUM: REFCOUNT PROTOCOL FLAGS TYPE ST INODE [PATH]`, where the path may have spaces, and begins with `@`
-/// when it is an abstract name.
+/// Reads `NUM: REFCOUNT PROTOCOL FLAGS TYPE ST INODE [PATH]`, where the path may have spaces, and begins with
+/// `@` when it is an abstract name.
 fn listening(line: &str) -> Option<&str> {
     let mut rest = line;
     for column in 0..7 {
