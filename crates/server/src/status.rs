@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime};
 use jumpseat_proto::Revision;
 use serde::Serialize;
 
+use crate::platform::time::rfc3339;
 use crate::server::Shared;
 
 /// Ports, endpoints and counts: the answer of [`Server::transport_info`](crate::Server::transport_info) and,
@@ -119,16 +120,11 @@ impl Shared {
             },
             requests_total: self.requests_total(),
             uptime_ms: running.as_ref().map(|(_, started)| millis(started.instant.elapsed())),
-            started_at: running.as_ref().and_then(|(_, started)| rfc3339(started.time)),
+            started_at: running.as_ref().map(|(_, started)| rfc3339(started.time)),
         }
     }
 }
 
 fn millis(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn rfc3339(time: SystemTime) -> Option<String> {
-    let time = jiff::Timestamp::try_from(time).ok()?;
-    Some(format!("{time:.3}"))
 }

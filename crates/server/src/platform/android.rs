@@ -40,6 +40,12 @@ pub(super) fn with_package(mut info: AppInfo) -> AppInfo {
     info
 }
 
+/// The IANA name of the zone that the device is set to.
+#[cfg(target_os = "android")]
+pub(super) fn time_zone() -> Option<String> {
+    Properties::of_system().first(&["persist.sys.timezone"])
+}
+
 /// A process beside the main one is named `<package>:<suffix>`.
 fn package(process_name: &str) -> &str {
     process_name.split(':').next().unwrap_or(process_name)

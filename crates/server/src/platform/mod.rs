@@ -7,6 +7,7 @@
 mod info;
 pub(crate) mod schema;
 pub(crate) mod time;
+mod zone;
 
 // Android's rules are plain text parsing, so they are compiled and tested on Linux too.
 #[cfg(any(target_os = "android", all(test, target_os = "linux")))]

@@ -3,11 +3,13 @@
 //! It sets no clock, and has no zones of its own: they come from the device's IANA database.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{self, Duration, UNIX_EPOCH};
 
-use jiff::Timestamp;
-use jiff::tz::{self, TimeZone};
 use serde::{Deserialize, Serialize};
+
+use super::zone::Zone;
+
+const DAY_MS: i64 = 86_400_000;
 
 /// What `system_time` is asked.
 #[derive(Debug, Default, Deserialize)]
@@ -64,56 +66,84 @@ impl fmt::Display for TimeZoneError {
 /// Reads the clocks. May read the device's time zone files.
 pub(crate) fn system_time(arguments: &SystemTimeArguments) -> Result<SystemTime, TimeZoneError> {
     let zone = match &arguments.timezone {
-        Some(name) => named(name)?,
-        // A device that does not know its zone shows UTC; so do we.
-        None => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+        Some(name) => Zone::named(name)?,
+        None => Zone::of_device(),
     };
-    Ok(at(Timestamp::now(), &zone, super::uptime()))
+    Ok(at(time::SystemTime::now(), zone, super::uptime()))
 }
 
 /// The moment that was `age` ago, RFC 3339 in UTC; `None` where it is out of the calendar.
 pub(super) fn rfc3339_before_now(age: Duration) -> Option<String> {
-    let age = i64::try_from(age.as_millis()).ok()?;
-    let moment = Timestamp::from_millisecond(Timestamp::now().as_millisecond().checked_sub(age)?).ok()?;
-    Some(format!("{moment:.3}"))
+    time::SystemTime::now().checked_sub(age).map(rfc3339)
 }
 
-fn named(name: &str) -> Result<TimeZone, TimeZoneError> {
-    if name.eq_ignore_ascii_case("UTC") {
-        return Ok(TimeZone::UTC);
-    }
-    match TimeZone::get(name) {
-        // `Etc/Unknown` is a name that stands for no zone.
-        Ok(zone) if !zone.is_unknown() => Ok(zone),
-        _ if tz::db().is_definitively_empty() => Err(TimeZoneError::NoDatabase(name.to_owned())),
-        _ => Err(TimeZoneError::Unknown(name.to_owned())),
+/// RFC 3339 in UTC, to the millisecond.
+pub(crate) fn rfc3339(moment: time::SystemTime) -> String {
+    local(epoch_ms(moment)) + "Z"
+}
+
+/// Milliseconds since 1970, rounded down.
+pub(super) fn epoch_ms(moment: time::SystemTime) -> i64 {
+    match moment.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        Err(error) => {
+            let before = error.duration().as_nanos().div_ceil(1_000_000);
+            i64::try_from(before).map_or(i64::MIN, |ms| -ms)
+        }
     }
 }
 
-fn at(now: Timestamp, zone: &TimeZone, uptime: Option<Duration>) -> SystemTime {
-    let offset = zone.to_offset(now);
+fn at(now: time::SystemTime, zone: Zone, uptime: Option<Duration>) -> SystemTime {
+    let (epoch_ms, offset) = (epoch_ms(now), zone.offset(now));
+    let minutes = offset.unsigned_abs() / 60;
+    let sign = if offset < 0 { '-' } else { '+' };
+    let local = local(epoch_ms.saturating_add(i64::from(offset) * 1000));
     SystemTime {
-        iso8601: format!("{:.3}", now.display_with_offset(offset)),
-        epoch_ms: now.as_millisecond(),
-        timezone: zone.iana_name().map(str::to_owned),
-        utc_offset_seconds: offset.seconds(),
+        iso8601: format!("{local}{sign}{:02}:{:02}", minutes / 60, minutes % 60),
+        epoch_ms,
+        timezone: zone.name,
+        utc_offset_seconds: offset,
         uptime_ms: uptime.map(super::milliseconds),
     }
 }
 
+/// `2026-07-28T10:20:30.456` of milliseconds since 1970.
+fn local(ms: i64) -> String {
+    let (year, month, day) = date(ms.div_euclid(DAY_MS));
+    let ms = ms.rem_euclid(DAY_MS);
+    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}", ms % 1000)
+}
+
+/// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.
+fn date(days: i64) -> (i64, i64, i64) {
+    // Counts from 0000-03-01, so that a leap day is the last of its year, and its years repeat every 146,097 days.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // From March on, five months have 153 days.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (era * 400 + year + next_year, month, day)
+}
+
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
 
     /// 2026-07-28T10:20:30.456789Z, in summer.
-    fn summer() -> Timestamp {
-        Timestamp::from_microsecond(1_785_234_030_456_789).expect("a moment in the calendar")
+    fn summer() -> time::SystemTime {
+        UNIX_EPOCH + Duration::from_micros(1_785_234_030_456_789)
     }
 
     #[test]
     fn a_moment_is_told_in_the_zones_own_offset() {
-        let berlin = named("Europe/Berlin").expect("a zone");
-        let time = at(summer(), &berlin, Some(Duration::from_micros(1_234_567)));
+        let berlin = Zone::named("Europe/Berlin").expect("a zone");
+        let time = at(summer(), berlin, Some(Duration::from_micros(1_234_567)));
         assert_eq!(time.iso8601, "2026-07-28T12:20:30.456+02:00");
         assert_eq!(time.epoch_ms, 1_785_234_030_456);
         assert_eq!(time.timezone.as_deref(), Some("Europe/Berlin"));
@@ -123,7 +153,7 @@ mod tests {
 
     #[test]
     fn offsets_need_not_be_whole_or_positive_hours() {
-        let offset = |name: &str| at(summer(), &named(name).expect("a zone"), None).utc_offset_seconds;
+        let offset = |name: &str| at(summer(), Zone::named(name).expect("a zone"), None).utc_offset_seconds;
         assert_eq!(offset("Asia/Kathmandu"), 20_700);
         assert_eq!(offset("America/St_Johns"), -9000);
         assert_eq!(offset("UTC"), 0);
@@ -131,9 +161,9 @@ mod tests {
 
     #[test]
     fn a_zones_name_is_found_in_any_case_and_told_in_its_own() {
-        let time = at(summer(), &named("america/NEW_YORK").expect("a zone"), None);
+        let time = at(summer(), Zone::named("america/NEW_YORK").expect("a zone"), None);
         assert_eq!(time.timezone.as_deref(), Some("America/New_York"));
-        assert_eq!(at(summer(), &named("utc").expect("a zone"), None).timezone.as_deref(), Some("UTC"));
+        assert_eq!(at(summer(), Zone::named("utc").expect("a zone"), None).timezone.as_deref(), Some("UTC"));
     }
 
     #[test]
@@ -141,7 +171,7 @@ mod tests {
         for name in
             ["Mars/Base", "", "+02:00", "Etc/Unknown", "../../../etc/passwd", "Europe/Berlin\0", "Europe"]
         {
-            let error = named(name).expect_err(name);
+            let error = Zone::named(name).expect_err(name);
             assert_eq!(error, TimeZoneError::Unknown(name.to_owned()));
             let text = error.to_string();
             assert!(text.contains(&format!("{name:?}")) && text.contains("Europe/Berlin"), "{text}");
@@ -150,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_zone_without_a_name_still_has_its_offset() {
-        let zone = TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").expect("a POSIX zone");
-        let time = at(summer(), &zone, None);
+        let zone = Zone::posix("EST5EDT,M3.2.0,M11.1.0").expect("a POSIX zone");
+        let time = at(summer(), zone, None);
         assert_eq!((time.timezone, time.utc_offset_seconds), (None, -14_400));
         assert_eq!(time.iso8601, "2026-07-28T06:20:30.456-04:00");
     }
@@ -173,5 +203,26 @@ mod tests {
         let started: Timestamp = text.parse().expect("RFC 3339");
         assert!(started < Timestamp::now());
         assert_eq!(rfc3339_before_now(Duration::MAX), None);
+    }
+
+    #[test]
+    fn dates_follow_the_gregorian_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (951_868_800, "2000-03-01T00:00:00.000Z"),
+            (1_735_689_599, "2024-12-31T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+            (253_402_300_799, "9999-12-31T23:59:59.000Z"),
+        ] {
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+        let before = UNIX_EPOCH - Duration::from_micros(1);
+        assert_eq!(rfc3339(before), "1969-12-31T23:59:59.999Z");
+        for days in (-719_162..2_932_896).step_by(97) {
+            let text = local(days * DAY_MS) + "Z";
+            assert_eq!(text.parse::<Timestamp>().expect(&text).as_millisecond(), days * DAY_MS);
+        }
     }
 }

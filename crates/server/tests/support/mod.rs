@@ -198,9 +198,13 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Http<S> {
             response.body = vec![0; length.parse().unwrap()];
             soon(self.stream.read_exact(&mut response.body)).await.unwrap();
         } else if response.header("transfer-encoding").is_some() {
-            while let Some(chunk) = self.chunk().await {
-                response.body.extend(chunk);
-            }
+            // An event stream that should have been something else has chunks without end.
+            let whole = async {
+                while let Some(chunk) = self.chunk().await {
+                    response.body.extend(chunk);
+                }
+            };
+            soon(whole).await;
         }
         response
     }
