@@ -20,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) lifecycle: LifecycleConfig,
     pub(crate) limits: Limits,
     pub(crate) instructions: Option<String>,
+    #[cfg(feature = "multi-thread")]
     pub(crate) worker_threads: usize,
     pub(crate) allowed: Allowed,
 }
@@ -42,6 +43,7 @@ impl ServerBuilder {
             lifecycle: LifecycleConfig::default(),
             limits: Limits::default(),
             instructions: None,
+            #[cfg(feature = "multi-thread")]
             worker_threads: 1,
             allowed: Allowed::default(),
         };
@@ -84,7 +86,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Threads that serve. 1, which is enough for a phone; more are for desktops and hubs.
+    /// Threads that serve, with the feature `multi-thread`. 1, which is enough for a phone; more are for desktops
+    /// and hubs.
+    #[cfg(feature = "multi-thread")]
     #[must_use]
     pub fn worker_threads(mut self, threads: usize) -> Self {
         self.config.worker_threads = threads;

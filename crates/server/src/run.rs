@@ -80,18 +80,25 @@ impl Serving {
 
 /// The server's own runtime.
 pub(crate) fn runtime(config: &Config) -> io::Result<Runtime> {
-    let mut builder = match config.worker_threads {
-        0 | 1 => runtime::Builder::new_current_thread(),
-        workers => {
-            let mut builder = runtime::Builder::new_multi_thread();
-            builder.worker_threads(workers).thread_name("jumpseat-worker");
-            builder
-        }
-    };
-    builder
+    builder(config)
         .enable_io()
         .enable_time()
         .max_blocking_threads(config.limits.max_blocking_threads)
         .thread_keep_alive(Duration::from_secs(2))
         .build()
+}
+
+#[cfg(feature = "multi-thread")]
+fn builder(config: &Config) -> runtime::Builder {
+    if config.worker_threads <= 1 {
+        return runtime::Builder::new_current_thread();
+    }
+    let mut builder = runtime::Builder::new_multi_thread();
+    builder.worker_threads(config.worker_threads).thread_name("jumpseat-worker");
+    builder
+}
+
+#[cfg(not(feature = "multi-thread"))]
+fn builder(_config: &Config) -> runtime::Builder {
+    runtime::Builder::new_current_thread()
 }

@@ -10,7 +10,7 @@ use jumpseat::{Limits, Tool};
 use serde_json::{Value, json};
 use support::held::{Held, Kind};
 use support::{
-    Event, Events, JSON, TestServer, builder, call, get, open_session, post, post_to, request, start,
+    Event, Events, JSON, TestServer, builder, call, get, open_session, post, post_to, request, soon, start,
     start_with, until,
 };
 
@@ -38,18 +38,21 @@ fn assert_comment(event: &Event) {
 
 /// The next event, which must be a message; comments are passed over.
 async fn message(events: &mut Events) -> Value {
-    loop {
-        let event = events.next().await.expect("a message, not the end");
-        if event.comment.is_some() {
+    let past_comments = async {
+        loop {
+            let event = events.next().await.expect("a message, not the end");
+            if event.comment.is_none() {
+                return event;
+            }
             assert_comment(&event);
-            continue;
         }
-        assert_eq!((event.event.as_deref(), &event.id), (Some("message"), &None));
-        let message = event.json();
-        assert_eq!((&message["jsonrpc"], message.get("id")), (&json!("2.0"), None));
-        assert!(message["method"].is_string());
-        return message;
-    }
+    };
+    let event = soon(past_comments).await;
+    assert_eq!((event.event.as_deref(), &event.id), (Some("message"), &None));
+    let message = event.json();
+    assert_eq!((&message["jsonrpc"], message.get("id")), (&json!("2.0"), None));
+    assert!(message["method"].is_string());
+    message
 }
 
 #[tokio::test]

@@ -369,11 +369,15 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Events<S> {
 
     /// The next message, past comments and events without data.
     pub async fn message(&mut self) -> Option<Value> {
-        loop {
-            let event = self.next().await?;
-            if event.data.as_deref().is_some_and(|data| !data.is_empty()) {
-                return Some(event.json());
+        // Comments come more often than the deadline.
+        soon(async {
+            loop {
+                let event = self.next().await?;
+                if event.data.as_deref().is_some_and(|data| !data.is_empty()) {
+                    return Some(event.json());
+                }
             }
-        }
+        })
+        .await
     }
 }
