@@ -130,7 +130,7 @@ impl Stream {
             }
             Self::HttpSse { events, refused, .. } => match refused.pop_front() {
                 Some(Came { text, status, .. }) => (text.unwrap_or_default(), Some(status)),
-                None => (data(events).await.expect("a message, not the end"), None),
+                None => (soon(data(events)).await.expect("a message, not the end"), None),
             },
         }
     }

@@ -180,22 +180,27 @@ impl Connection {
         let name = call.tool.name();
         let Some(entry) = tools.entry(name) else {
             let gone = ErrorObject::new(ErrorCode::Internal, format!("The tool {name:?} has no handler"));
-            return self.finish(&call.id, &state, &Err(gone));
+            return self.finish(&call.id, &state, &Err(gone), tools);
         };
         let started = std::panic::catch_unwind(AssertUnwindSafe(|| entry.start(call.arguments, &state)));
         let mut running: Running = match started {
-            Ok(Started::Done(handled)) => return self.finish(&call.id, &state, &Ok(result(handled))),
+            Ok(Started::Done(handled)) => return self.finish(&call.id, &state, &Ok(result(handled)), tools),
             Ok(Started::Blocking(work)) => Box::pin(async move {
                 let work = || std::panic::catch_unwind(AssertUnwindSafe(work));
                 tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Box::new(error)))
             }),
             Ok(Started::Async(future)) => Box::pin(CatchUnwind(future)),
-            Err(_) => return self.finish(&call.id, &state, &panicked(name)),
+            Err(_) => return self.finish(&call.id, &state, &panicked(name), tools),
         };
         // Many async handlers are done at the first look, and need no task.
         let first_look = running.as_mut().poll(&mut task::Context::from_waker(Waker::noop()));
         if let Poll::Ready(done) = first_look {
-            return self.finish(&call.id, &state, &done.map_or_else(|_| panicked(name), |h| Ok(result(h))));
+            return self.finish(
+                &call.id,
+                &state,
+                &done.map_or_else(|_| panicked(name), |h| Ok(result(h))),
+                tools,
+            );
         }
         let deadline = entry.deadline().unwrap_or(self.shared.limits().call_timeout);
         let (name, in_flight) = (name.to_owned(), self.shared.in_flight().enter());
@@ -220,13 +225,14 @@ impl Connection {
             }
         };
         let sender = state.sender();
-        if let (Some(reply), Some(sender)) = (self.finish(id, state, &outcome), sender) {
+        if let (Some(reply), Some(sender)) =
+            (self.finish(id, state, &outcome, &self.shared.tools().snapshot()), sender)
+        {
             sender.reply(reply);
         }
     }
 
-    fn finish(&self, id: &Id, call: &CallState, outcome: &Outcome) -> Option<Reply> {
-        let tools = self.shared.tools().snapshot();
+    fn finish(&self, id: &Id, call: &CallState, outcome: &Outcome, tools: &Snapshot) -> Option<Reply> {
         let mut state = self.lock();
         // A cancelled call is not among them, and its id may be that of another request by now.
         let index = state.calls.iter().position(|(_, known)| std::ptr::eq(Arc::as_ptr(known), call))?;

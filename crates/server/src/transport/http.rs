@@ -2,7 +2,9 @@
 //! looked up here by their id; what is in a message is not looked at.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
@@ -306,8 +308,14 @@ async fn read(headers: &HeaderMap, incoming: Incoming, shared: &Shared) -> Resul
     if length.is_some_and(|length| length > limits.max_message_bytes as u64) {
         return Err(too_large());
     }
-    match tokio::time::timeout(limits.body_timeout, collect(incoming, limits.max_message_bytes, length)).await
-    {
+    let mut collected = pin!(collect(incoming, limits.max_message_bytes, length));
+    // Most bodies come with their head, and need no timer.
+    let first_look = std::future::poll_fn(|cx| Poll::Ready(collected.as_mut().poll(cx))).await;
+    let collected = match first_look {
+        Poll::Ready(collected) => Ok(collected),
+        Poll::Pending => tokio::time::timeout(limits.body_timeout, collected).await,
+    };
+    match collected {
         Ok(Ok(Some(body))) => Ok(body),
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(error)) => {
