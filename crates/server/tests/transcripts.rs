@@ -120,7 +120,7 @@ impl Stream {
         }
     }
 
-    /// The next message, and the HTTP status that it came with where it has one of its own.
+    /// The next message, and the HTTP status that it came with: that of the POST, or of the stream of HTTP+SSE.
     async fn next(&mut self) -> (String, Option<u16>) {
         match self {
             Self::WebSocket(socket) => {
@@ -130,7 +130,7 @@ impl Stream {
             }
             Self::HttpSse { events, refused, .. } => match refused.pop_front() {
                 Some(Came { text, status, .. }) => (text.unwrap_or_default(), Some(status)),
-                None => (soon(data(events)).await.expect("a message, not the end"), None),
+                None => (soon(data(events)).await.expect("a message, not the end"), Some(200)),
             },
         }
     }
