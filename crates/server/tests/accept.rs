@@ -119,9 +119,9 @@ fn with_progress() -> String {
     request(1, "tools/call", &json!({"name": "held", "arguments": {"text": "done"}, "_meta": meta}))
 }
 
-async fn sent(server: &TestServer, headers: &[(&str, &str)], body: &str) -> Http {
+async fn sent(server: &TestServer, path: &str, headers: &[(&str, &str)], body: &str) -> Http {
     let mut http = Http::connect(server.port).await;
-    http.send("POST", "/mcp", &[&[JSON], headers].concat(), body.as_bytes()).await;
+    http.send("POST", path, &[&[JSON], headers].concat(), body.as_bytes()).await;
     http
 }
 
@@ -158,8 +158,14 @@ async fn a_call_that_reports_progress_is_an_event_stream() {
 async fn a_call_with_progress_is_json_to_a_client_that_accepts_nothing_else() {
     let server = start();
     let mut held = Held::named(&server.server, "held", Kind::Async);
-    for accept in ["application/json", "application/json, text/event-stream;q=0"] {
-        let mut http = sent(&server, &[("Accept", accept)], &with_progress()).await;
+    for (path, accept) in [
+        ("/mcp", "application/json"),
+        ("/mcp", "application/json, text/event-stream;q=0"),
+        // Nothing else comes from here.
+        ("/mcp/message", "*/*"),
+        ("/mcp/message", BOTH.1),
+    ] {
+        let mut http = sent(&server, path, &[("Accept", accept)], &with_progress()).await;
         held.begun().await.progress(1.0, None, None);
         held.release();
         let response = http.response().await;
@@ -174,7 +180,7 @@ async fn a_call_without_progress_is_json_however_long_it_takes() {
     let mut held = Held::named(&server.server, "held", Kind::Async);
     // It asks for progress, and the tool has none to tell; or it does not ask.
     for (body, reports) in [(with_progress(), false), (call(1, "held", &json!({"text": "done"})), true)] {
-        let mut http = sent(&server, &[BOTH], &body).await;
+        let mut http = sent(&server, "/mcp", &[BOTH], &body).await;
         let context = held.begun().await;
         if reports {
             context.progress(1.0, None, None);
