@@ -195,12 +195,7 @@ impl Connection {
         // Many async handlers are done at the first look, and need no task.
         let first_look = running.as_mut().poll(&mut task::Context::from_waker(Waker::noop()));
         if let Poll::Ready(done) = first_look {
-            return self.finish(
-                &call.id,
-                &state,
-                &done.map_or_else(|_| panicked(name), |h| Ok(result(h))),
-                tools,
-            );
+            return self.finish(&call.id, &state, &outcome(name, done), tools);
         }
         let deadline = entry.deadline().unwrap_or(self.shared.limits().call_timeout);
         let (name, in_flight) = (name.to_owned(), self.shared.in_flight().enter());
@@ -217,7 +212,7 @@ impl Connection {
         let outcome = tokio::select! {
             biased;
             () = state.cancelled() => return,
-            done = running => done.map_or_else(|_| panicked(name), |handled| Ok(result(handled))),
+            done = running => outcome(name, done),
             () = tokio::time::sleep(deadline) => {
                 state.stop();
                 let message = format!("The tool {name:?} timed out after {} ms", deadline.as_millis());
@@ -282,6 +277,11 @@ impl State {
             sender.reply(reply);
         }
     }
+}
+
+/// What came of a call at work.
+fn outcome(tool: &str, done: <Running as Future>::Output) -> Outcome {
+    done.map_or_else(|_| panicked(tool), |handled| Ok(result(handled)))
 }
 
 fn panicked(tool: &str) -> Outcome {

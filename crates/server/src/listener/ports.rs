@@ -49,6 +49,11 @@ pub(crate) fn bind(ports: Option<Ports>, app_id: &str) -> Result<Bound, StartErr
         }
         Some(Ports::NextFree) => next_free().map(|(tcp, ports)| (tcp, Some(ports)))?,
     };
+    with_local(tcp, ports, app_id)
+}
+
+/// Adds the abstract socket, where there is one.
+fn with_local(tcp: Vec<TcpListener>, ports: Option<(u16, u16)>, app_id: &str) -> Result<Bound, StartError> {
     let (local, name) = bind_local(app_id)?;
     if tcp.is_empty() && local.is_none() {
         return Err(StartError::NoListener);
@@ -68,12 +73,8 @@ pub(crate) fn adopt(tcp: Vec<TcpListener>, app_id: &str) -> Result<Bound, StartE
         }
         ports.push(address.port());
     }
-    let (local, name) = bind_local(app_id)?;
-    if tcp.is_empty() && local.is_none() {
-        return Err(StartError::NoListener);
-    }
     let ports = ports.first().map(|first| (*first, *ports.last().unwrap_or(first)));
-    Ok(Bound { tcp, local, addresses: Addresses { ports, local: name } })
+    with_local(tcp, ports, app_id)
 }
 
 fn next_free() -> Result<(Vec<TcpListener>, (u16, u16)), StartError> {

@@ -255,12 +255,6 @@ fn reason(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
 
-impl From<&RawValue> for Arguments {
-    fn from(raw: &RawValue) -> Self {
-        Self::new(raw.get())
-    }
-}
-
 #[cfg(all(test, feature = "typed"))]
 mod tests {
     use super::*;
